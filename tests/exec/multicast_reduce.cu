@@ -262,9 +262,11 @@ int main()
   pieces();
   for (int n = 2; n <= 8; n *= 2) {
     const double rate = reduce_all(n, (1 << 19) / n);
-    int ms;
-    cudaDeviceGetAttribute(&ms, cudaDevAttrClockRate, 0);
-    printf("%d GPUs: %.0f GB/s on each link\n", n, rate);
+    // Down: a packet of 17 bytes for each line that is read, 17 and the line for each that is written, an answer for each
+    // of the own part. 18 links of 25 GB/s.
+    const double bound = 450 * 128 * (1 + 1.0 / n) / (17 + 145 + 145.0 / n);
+    printf("%d GPUs: %.0f of at most %.0f GB/s on each link\n", n, rate, bound);
+    CHECK(rate <= bound);
   }
   faults();
   printf("right\n");

@@ -142,10 +142,11 @@ struct player {
   struct link_port port, *ports[1];
   struct part part;
   struct domain *domain;
-  unsigned node, nodes, left;
+  unsigned node, nodes, left, casts_sent;
   uint64_t seed, sum, n, bytes, lines;
   picos last;
-  bool talk, slow;
+  uint8_t data[LINE_OP_BYTES]; /* of the last answer */
+  bool talk, slow, casts;
 };
 
 static void player_send(struct player *x, unsigned to, enum link_msg_kind kind, uint32_t payload, picos at)
@@ -159,12 +160,62 @@ static void player_send(struct player *x, unsigned to, enum link_msg_kind kind, 
   link_port_send(&x->port, &m, body);
 }
 
+/* To the GPUs of the mask: loads of 64 bytes of a line, or stores of 32. */
+static void player_cast(struct player *x, unsigned gpus, enum link_msg_kind kind, picos at)
+{
+  struct {
+    struct link_team team;
+    struct link_store store;
+    struct line_op op;
+  } body = {.store = {.line = {4096 + 64, 64}}};
+  struct link_msg m = {.arrive = at, .line = x->talk ? draw(&x->seed) : x->lines++, .tag = x->casts_sent++, .legs = true,
+                       .from = (uint16_t)x->node, .payload = kind == LINK_READ ? 0 : 32, .kind = (uint8_t)kind};
+  for (unsigned i = 0; i < MACHINE_MAX_GPUS; i++) {
+    if (!(gpus >> i & 1)) continue;
+    body.team.leg[body.team.n].line = 128 * (1000 + i);
+    body.team.leg[body.team.n++].node = (uint16_t)i;
+  }
+  m.to = body.team.leg[body.team.leg[0].node == x->node].node;
+  m.body = sizeof body.team + (kind == LINK_READ ? sizeof(struct link_bytes) : sizeof body.store);
+  if (kind == LINK_STORE) body.store.line = (struct link_bytes){4096, 128};
+  link_port_send(&x->port, &m, &body);
+}
+
+/* Sums, byte by byte. */
+static void sum_bytes(const struct line_op *o, unsigned n, const uint8_t (*line)[LINE_OP_BYTES], uint8_t out[LINE_OP_BYTES])
+{
+  (void)o;
+  for (unsigned k = 0; k < LINE_OP_BYTES; k++)
+    for (unsigned i = 0; i < n; i++) out[k] = (uint8_t)(out[k] + line[i][k]);
+}
+
 static void player_say(struct player *x, picos at)
 {
+  if (x->casts && draw(&x->seed) % 3 == 0) {
+    const unsigned gpus = 1u << x->node | 1u << draw(&x->seed) % 8 | 1u << (x->node + 1) % 8;
+    player_cast(x, gpus, draw(&x->seed) % 2 ? LINK_READ : LINK_STORE, at);
+    x->left--;
+    return;
+  }
   unsigned to = (unsigned)(draw(&x->seed) % (x->nodes - 1));
   if (to >= x->node) to++;
   player_send(x, to, draw(&x->seed) % 2 ? LINK_READ : LINK_WRITE, (uint32_t)(1 + draw(&x->seed) % 400), at);
   x->left--;
+}
+
+/* Its line is where the team says; 64 bytes that tell the node and their place. */
+static void player_answer_cast(struct player *x, const struct link_msg *m, picos now)
+{
+  const bool data = m->kind == LINK_READ;
+  uint8_t bytes[64];
+  struct link_bytes at;
+  memcpy(&at, link_msg_body(m), sizeof at);
+  assert_int_equal(at.addr, 128 * (1000 + x->node) + (data ? 64 : 0));
+  assert_int_equal(at.n, data ? 64 : 128);
+  for (unsigned i = 0; i < 64; i++) bytes[i] = (uint8_t)(10 * x->node + i);
+  struct link_msg a = {.arrive = now, .line = m->line, .payload = data ? 64 : 0, .body = data ? 64 : 0, .tag = m->tag,
+                       .from = m->to, .to = m->from, .via = m->via, .kind = data ? LINK_DATA : LINK_DONE};
+  link_port_send(&x->port, &a, bytes);
 }
 
 static void player_hear(struct player *x, const struct link_msg *m, picos now)
@@ -175,7 +226,12 @@ static void player_hear(struct player *x, const struct link_msg *m, picos now)
   x->n++;
   x->bytes += m->payload;
   x->last = now;
+  if (m->kind == LINK_DATA && m->body == 64) memcpy(x->data, link_msg_body(m), 64);
   if (link_msg_class(m->kind) != LINK_REQUESTS) return;
+  if (m->via) {
+    player_answer_cast(x, m, now);
+    return;
+  }
   struct link_msg a = {.arrive = now, .line = m->line, .payload = m->kind == LINK_READ ? m->tag : 0, .tag = m->tag,
                        .from = m->to, .to = m->from, .kind = m->kind == LINK_READ ? LINK_DATA : LINK_DONE};
   link_port_send(&x->port, &a, NULL);
@@ -246,7 +302,8 @@ struct rig {
   picos lambda;
 };
 
-static void rig_build(struct rig *r, const char *name, unsigned shorter, unsigned threads)
+/* casts: requests to several that a switch has under way; 0: as the preset says. */
+static void rig_build_of(struct rig *r, const char *name, unsigned shorter, unsigned threads, unsigned casts)
 {
   struct err e;
   struct domain *domain[MACHINE_MAX_GPUS];
@@ -254,7 +311,9 @@ static void rig_build(struct rig *r, const char *name, unsigned shorter, unsigne
   memset(r, 0, sizeof *r);
   if (!machine_load(name, DIR, &r->m, &e)) fail_msg("%s", e.msg);
   r->t = topology_new(&r->m, &r->arena);
-  r->fabric = fabric_new(&r->m, r->t, NULL);
+  if (casts) r->m.switches[0].multicast = casts;
+  for (unsigned i = 0; casts && i < r->m.n_link_groups; i++) r->m.link[i].credits = 2; /* few: none may get lost */
+  r->fabric = fabric_new(&r->m, r->t, sum_bytes);
   for (unsigned i = 0; i < r->m.n_gpus; i++) {
     struct player *x = &r->player[i];
     window[i] = (40 + 7 * (i % 3)) * NS;
@@ -275,6 +334,11 @@ static void rig_build(struct rig *r, const char *name, unsigned shorter, unsigne
                                                     .epoch = r->lambda / shorter, .part = &r->part, .n_parts = 1});
 }
 
+static void rig_build(struct rig *r, const char *name, unsigned shorter, unsigned threads)
+{
+  rig_build_of(r, name, shorter, threads, 0);
+}
+
 static void rig_free(struct rig *r)
 {
   machine_free(r->machine);
@@ -288,14 +352,16 @@ static void rig_free(struct rig *r)
 }
 
 /* Everything that all players heard, and when. */
-static uint64_t conversation(const char *name, unsigned shorter, unsigned threads, picos pieces, uint64_t *heard)
+static uint64_t conversation_of(const char *name, unsigned shorter, unsigned threads, picos pieces, unsigned casts,
+                                uint64_t *heard)
 {
   struct rig r;
   uint64_t sum = 0;
-  rig_build(&r, name, shorter, threads);
+  rig_build_of(&r, name, shorter, threads, casts);
   for (unsigned i = 0; i < r.m.n_gpus; i++) {
     struct player *x = &r.player[i];
     x->talk = true;
+    x->casts = casts;
     x->slow = i % 2;
     x->left = 600;
     for (unsigned k = 0; k < 20; k++) player_say(x, k * 10 * NS);
@@ -312,6 +378,11 @@ static uint64_t conversation(const char *name, unsigned shorter, unsigned thread
   sum = sum * 1000003 + r.served;
   rig_free(&r);
   return sum;
+}
+
+static uint64_t conversation(const char *name, unsigned shorter, unsigned threads, picos pieces, uint64_t *heard)
+{
+  return conversation_of(name, shorter, threads, pieces, 0, heard);
 }
 
 static const char *const machines[] = {"dgx-a100", "hgx-h100", "2x-rtx-3090-nvlink"};
@@ -333,6 +404,21 @@ static void test_any_epoch_any_threads(void **state)
   }
 }
 
+/* With requests to several among them, of which a switch has one, a few or all under way. */
+static void test_casts_in_any_epoch(void **state)
+{
+  (void)state;
+  static const unsigned entries[] = {1, 5, 4096};
+  for (unsigned i = 0; i < 3; i++) {
+    uint64_t n, first_n, first = conversation_of("hgx-h100", 1, 1, 0, entries[i], &first_n);
+    assert_true(first_n >= 600u * 8);
+    for (unsigned t = 1; t <= 3; t++) {
+      assert_true(conversation_of("hgx-h100", t, 4 - t, 0, entries[i], &n) == first);
+      assert_int_equal(n, first_n);
+    }
+  }
+}
+
 /* --- rates and latencies of machines --------------------------------------------------------------- */
 
 /* A lone message: links, switches, and its own bytes once. */
@@ -350,7 +436,45 @@ static void test_latency_is_the_sum(void **state)
   rig_free(&r);
 }
 
+/* A load from three GPUs, the own one among them: the request there, copies on, answers back, one answer; links and
+ * switches twice, and of each way the bytes once. */
+static void test_cast_load(void **state)
+{
+  (void)state;
+  struct rig r;
+  rig_build(&r, "hgx-h100", 1, 1);
+  player_cast(&r.player[3], 1 << 0 | 1 << 3 | 1 << 7, LINK_READ, 1000 * NS);
+  assert_int_equal(machine_run(r.machine, TIME_NEVER), MACHINE_IDLE);
+  const struct topology_hop hop = topology_next(r.t, 3, 3, 0, 0);
+  const picos byte = 1000 / 25 / r.m.link[r.m.links[hop.link].group].lanes, way = (120 + 100 + 120) * NS;
+  assert_int_equal(r.player[0].last, 1000 * NS + way + 17 * byte);
+  assert_int_equal(r.player[7].last, r.player[0].last);
+  assert_int_equal(r.player[3].last, r.player[0].last + way + (64 + 17) * byte);
+  static const unsigned heard[8] = {1, 0, 0, 2, 0, 0, 0, 1};
+  for (unsigned i = 0; i < 8; i++) assert_int_equal(r.player[i].n, heard[i]);
+  for (unsigned i = 0; i < 64; i++) assert_int_equal(r.player[3].data[i], (uint8_t)(10 * (0 + 3 + 7) + 3 * i));
+  rig_free(&r);
+}
+
 enum { MANY = 40000 };
+
+/* Loads of 64 bytes of all eight GPUs by all: each link carries, up, its answers to all and its own requests, down, the
+ * requests of all and its own answers. */
+static void test_cast_rates(void **state)
+{
+  (void)state;
+  enum { LOADS = MANY / 4 };
+  struct rig r;
+  rig_build(&r, "hgx-h100", 1, 1);
+  for (unsigned k = 0; k < LOADS; k++)
+    for (unsigned i = 0; i < 8; i++) player_cast(&r.player[i], 0xff, LINK_READ, 0);
+  assert_int_equal(machine_run(r.machine, TIME_NEVER), MACHINE_IDLE);
+  const double up = LOADS * (8.0 * (64 + 17) + 17), seconds = (double)r.player[0].last / 1e12, rate = 18 * 25e9;
+  assert_int_equal(r.player[5].bytes, LOADS * 64);
+  assert_int_equal(r.player[5].n, LOADS * 9);
+  if (seconds < up / rate || seconds > 1.05 * up / rate) fail_msg("%g s are not %g", seconds, up / rate);
+  rig_free(&r);
+}
 
 /* GB/s of payload that player `to` got, from when the first message went. */
 static double rate_to(struct rig *r, unsigned to)
@@ -410,6 +534,8 @@ int main(void)
       cmocka_unit_test(test_credits),        cmocka_unit_test(test_classes),
       cmocka_unit_test(test_latency_is_the_sum), cmocka_unit_test(test_rates_of_machines),
       cmocka_unit_test(test_shared_uplink),  cmocka_unit_test(test_any_epoch_any_threads),
+      cmocka_unit_test(test_cast_load),      cmocka_unit_test(test_cast_rates),
+      cmocka_unit_test(test_casts_in_any_epoch),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
