@@ -79,6 +79,20 @@ static void put_packed_row(const struct box_copy *c, const uint8_t *buf)
     memcpy(c->shared + swizzled(&c->map, c->at + i * CHUNK), buf + i * bytes, bytes);
 }
 
+/* A row of numbers of 6 bits, each in the low bits of a byte (.b6p2x16), side by side: 16 in 12 bytes, the first one
+ * lowest. */
+static void take_padded_row(const struct box_copy *c, uint8_t *buf)
+{
+  enum { BITS = 6, MASK = (1 << BITS) - 1, GROUP = 4 };
+  uint8_t wide[MAX_ROW_BYTES];
+  move_row(c, wide, false);
+  for (unsigned i = 0; i < c->row_bytes; i += GROUP) {
+    uint32_t v = 0;
+    for (unsigned k = 0; k < GROUP; k++) v |= (uint32_t)(wide[i + k] & MASK) << BITS * k;
+    for (unsigned k = 0; k < GROUP - 1; k++) *buf++ = (uint8_t)(v >> 8 * k);
+  }
+}
+
 /* Elements out of bounds: zero, or a NaN. */
 static void fill(const struct box_copy *c, uint8_t *buf, unsigned bytes)
 {
@@ -252,6 +266,7 @@ static bool move_one_row(struct box_copy *c, unsigned k)
   unsigned from;
   const struct copy_piece p = in_bounds(c, k, &from);
   if (load) fill(c, buf, c->packed_bytes);
+  else if (tensor_type_gaps(c->map.type)) take_padded_row(c, buf);
   else move_row(c, buf, false);
   if (p.bytes && !move_global(c, p.addr, buf + from, p.bytes)) return false;
   if (load && tensor_type_gaps(c->map.type)) put_packed_row(c, buf);
@@ -275,8 +290,8 @@ static const char *mismatch(const struct box_copy *c)
   if (c->map.rank != (mode == MODE_GATHER4 ? MATRIX_DIMS : dims))
     return "the tensor map has another number of dimensions";
   if (c->map.interleave != TENSOR_PLAIN) return "interleaved layouts are not modelled";
-  if (tensor_type_gaps(c->map.type) && s->sem != SEM_UTMALDG && s->sem != SEM_UTMAPF)
-    return "stores of packed types with gaps are not modelled";
+  if (c->map.type == TENSOR_U4_GAPS && s->sem == SEM_UTMASTG)
+    return "16U4_ALIGN16B is for loads alone (PTX ISA, restriction on tensor copy instructions)";
   if (c->map.kind != (mode == MODE_IM2COL ? TENSOR_IM2COL : TENSOR_TILED)) return "the tensor map is of another mode";
   if (s->sem == SEM_UTMAREDG && reduced_as(c->map.type) == ATOM_INVALID) return "no reduction of this type";
   return NULL;
