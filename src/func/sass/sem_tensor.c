@@ -15,7 +15,9 @@
 /* What step leaves for perform, in row 0 of the effect's data; the map, once it has been read, in row 1. */
 enum { ARG_MAP, ARG_MAP_HIGH, ARG_SHARED, ARG_BARRIER, ARG_EXTRA, ARG_COORD, MAX_COORDS = 5,
        ARG_HAVE_MAP = ARG_COORD + MAX_COORDS, MAP_ROW = 1 };
-enum { GATHER_ROWS = 4, MATRIX_DIMS = 2, MODE_TILED = 0, MODE_IM2COL, MODE_STORE_SCATTER4 = 2, MODE_GATHER4 = 4 };
+enum { GATHER_ROWS = 4, MATRIX_DIMS = 2, MODE_TILED = 0, MODE_IM2COL, MODE_STORE_SCATTER4 = 2, MODE_W128 = 2,
+       MODE_W, MODE_GATHER4 };
+enum { HALO_BITS = 11, W128_PIXELS = 128 };
 enum { SHARED_ALIGN = 128, MAP_ALIGN = 64, CHUNK = 16, MAX_ROW_BYTES = 256 * 8, PACKED_ELEMENTS = 128 };
 
 struct box_copy {
@@ -175,11 +177,16 @@ static void place_tiled(const struct box_copy *c, unsigned k, struct row *r)
   }
 }
 
-/* Offsets of im2col: 16 bits, two times 8 or three times 5, W first (compiler output). */
+/* Offsets of im2col: 16 bits, two times 8 or three times 5, W first; of im2col::w and w::128 wHalo and, behind its 11
+ * bits, wOffset, which moves the first pixel and both corners (compiler output; PTX ISA). */
 static void offsets(const struct box_copy *c, int64_t off[TENSOR_SPATIAL])
 {
   static const uint8_t bits[] = {16, 16, 8, 5};
   unsigned n = tensor_map_spatial(&c->map);
+  if (c->map.kind != TENSOR_IM2COL) {
+    off[0] = c->arg[ARG_EXTRA] >> HALO_BITS & 31;
+    return;
+  }
   for (unsigned i = 0; i < n; i++)
     off[i] = c->arg[ARG_EXTRA] >> i * bits[n] & ((1u << bits[n]) - 1);
 }
@@ -200,7 +207,7 @@ static int64_t advance(int64_t at, int64_t lower, int64_t limit, unsigned step, 
   return n < first ? at + (int64_t)n * step : lower + (int64_t)((n - first) % turn) * step;
 }
 
-/* Pixels one after the other within the corners: W, then H, D and images. */
+/* Pixels one after the other within the corners: W, then H, D and images; of im2col::w and w::128 W, then images. */
 static void place_im2col(const struct box_copy *c, unsigned k, struct row *r)
 {
   const struct tensor_map *m = &c->map;
@@ -225,7 +232,7 @@ static struct row row_at(const struct box_copy *c, unsigned k)
 {
   struct row r = {.x = coord(c, 0)};
   if (mode_of(c->u->s) == MODE_GATHER4) r.pos[1] = coord(c, 1 + k); /* four rows of a matrix */
-  else if (c->map.kind == TENSOR_IM2COL) place_im2col(c, k, &r);
+  else if (c->map.kind != TENSOR_TILED) place_im2col(c, k, &r);
   else place_tiled(c, k, &r);
   return r;
 }
@@ -234,7 +241,8 @@ static uint64_t count_rows(const struct box_copy *c)
 {
   uint64_t n = 1;
   if (mode_of(c->u->s) == MODE_GATHER4) return GATHER_ROWS;
-  if (c->map.kind == TENSOR_IM2COL) return c->map.pixels;
+  if (c->map.kind == TENSOR_IM2COL_W128) return W128_PIXELS;
+  if (c->map.kind != TENSOR_TILED) return c->map.pixels;
   for (unsigned k = 1; k < c->map.rank; k++) n *= rows_of_box(&c->map, k);
   return n;
 }
@@ -280,19 +288,28 @@ static bool refuse(const struct box_copy *c, enum fault_kind kind, const char *w
   return func_fault(c->w, c->e, c->f, kind, c->lane, c->arg[ARG_MAP], "tensor copy: %s", what);
 }
 
+static enum tensor_kind kind_of(unsigned mode)
+{
+  return mode == MODE_IM2COL ? TENSOR_IM2COL
+         : mode == MODE_W    ? TENSOR_IM2COL_W
+         : mode == MODE_W128 ? TENSOR_IM2COL_W128
+                             : TENSOR_TILED;
+}
+
 /* Why instruction, map and model do not go together; NULL: they do. */
 static const char *mismatch(const struct box_copy *c)
 {
   const struct sass_inst *s = c->u->s;
   const unsigned mode = mode_of(s), dims = (unsigned)sass_get(s, FLD_TMA_DIM) + 1;
-  if (mode != MODE_TILED && mode != MODE_IM2COL && mode != MODE_GATHER4)
-    return "im2col modes w and w::128 are not modelled";
+  if (mode > MODE_GATHER4) return "no such mode";
   if (c->map.rank != (mode == MODE_GATHER4 ? MATRIX_DIMS : dims))
     return "the tensor map has another number of dimensions";
   if (c->map.interleave != TENSOR_PLAIN) return "interleaved layouts are not modelled";
   if (c->map.type == TENSOR_U4_GAPS && s->sem == SEM_UTMASTG)
     return "16U4_ALIGN16B is for loads alone (PTX ISA, restriction on tensor copy instructions)";
-  if (c->map.kind != (mode == MODE_IM2COL ? TENSOR_IM2COL : TENSOR_TILED)) return "the tensor map is of another mode";
+  if (c->map.kind != kind_of(mode)) return "the tensor map is of another mode";
+  if ((mode == MODE_W || mode == MODE_W128) && c->arg[ARG_EXTRA] & ((1u << HALO_BITS) - 1))
+    return "halo pixels of im2col::w and w::128 (wHalo) are not modelled";
   if (s->sem == SEM_UTMAREDG && reduced_as(c->map.type) == ATOM_INVALID) return "no reduction of this type";
   return NULL;
 }
