@@ -125,8 +125,9 @@ struct topology_hop topology_next(const struct topology *t, unsigned from, unsig
 /* 0 to 2 * links - 1, as fabric.h numbers wires; none: the number behind them. */
 static unsigned find_link(const struct topology *t, unsigned at, unsigned next)
 {
+  const struct machine_link *l = t->m->links;
   unsigned i = 0;
-  while (i < 2 * t->m->n_links && (t->m->links[i / 2].end[i % 2] != at || t->m->links[i / 2].end[1 - i % 2] != next)) i++;
+  while (i < 2 * t->m->n_links && (l[i / 2].end[i % 2] != at || l[i / 2].end[1 - i % 2] != next)) i++;
   return i;
 }
 

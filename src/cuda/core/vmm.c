@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/arith.h"
-#include "cuda/core/multicast.h"
+#include "cuda/core/multicast_object.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/vmm_memory.h"
 

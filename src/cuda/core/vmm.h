@@ -16,7 +16,7 @@ struct vmm {
   struct vmm_memory *memory;
   struct vmm_range *ranges;
   struct vmm_mapping *mappings;
-  struct multicast_objects *multicasts; /* multicast.h; NULL: there have been none */
+  struct multicast_objects *multicasts; /* multicast_object.h; NULL: there have been none */
 };
 
 /* CUmemAccess_flags */

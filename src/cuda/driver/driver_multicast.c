@@ -1,6 +1,6 @@
 /* Multicast objects, in the driver's interface. */
 #include "cuda/core/call.h"
-#include "cuda/core/multicast.h"
+#include "cuda/core/multicast_object.h"
 #include "cuda/core/synchronize.h"
 
 CUresult cuMulticastGetGranularity(size_t *bytes, const CUmulticastObjectProp *p, int option)

@@ -424,6 +424,12 @@ static bool atom(struct func_warp *w, const struct uop *u, uint32_t m, struct ef
   return mem_aligned(w, e, m, 4 * words, f);
 }
 
+/* UREDGR: one reduction of the warp. */
+static bool red_uniform(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e, struct fault *f)
+{
+  return atom(w, u, m & -m, e, f);
+}
+
 /* POPC.INC adds one for each lane that hits the address; ARRIVE arrives at an mbarrier of sm_80. */
 static bool atom_popc_inc(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
                           struct fault *f)
@@ -533,6 +539,10 @@ uop_fn *sem_atom_handler(const struct sass_inst *s, struct uop *u)
     return pick_atom(s, u, OP_ADD, ATOM_U32, atom_popc_inc);
   case SEM_REDAS:
     return pick_redas(s, u);
+  case SEM_UREDGR: /* others were not seen */
+    return sass_get(s, FLD_RED_OP) || !sass_get(s, FLD_UNIFORM_NA)
+               ? NULL
+               : pick_atom(s, u, OP_ADD, sass_atom_type(s), red_uniform);
   case SEM_ATOM_ARRIVE:
     return pick_atom(s, u, OP_ARRIVE, ATOM_U64, atom_popc_inc);
   default:

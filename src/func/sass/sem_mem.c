@@ -238,6 +238,12 @@ static bool access_global(struct func_warp *w, const struct uop *u, uint32_t m, 
   return mem_aligned(w, e, m, t->bytes, f);
 }
 
+/* USTGR: one store of the warp. */
+static bool store_uniform(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e, struct fault *f)
+{
+  return access_global(w, u, m & -m, e, f);
+}
+
 static bool access_near(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
                         struct fault *f)
 {
@@ -424,6 +430,15 @@ static uop_fn *pick_store(const struct sass_inst *s, struct uop *u, uop_fn *fn)
   return fn;
 }
 
+static uop_fn *pick_uniform_store(const struct sass_inst *s, struct uop *u)
+{
+  if (sass_get(s, FLD_MEM_SIZE) > SIZE_64 || !sass_get(s, FLD_UNIFORM_NA)) return NULL; /* not seen */
+  mem_prepare(s, u);
+  u->flags = UOP_MEM;
+  u->perform = mem_store_perform;
+  return store_uniform;
+}
+
 /* LDC: src[0] offset register, src[1].bank. ULDC: src[0].bank, ua offset register. */
 static uop_fn *pick_const(const struct sass_inst *s, struct uop *u)
 {
@@ -480,6 +495,8 @@ uop_fn *sem_mem_handler(const struct sass_inst *s, struct uop *u)
     return pick_load_256(s, u);
   case SEM_STG_256:
     return sass_get(s, FLD_UNK_MASK_S256) == ALL_WORDS ? pick_store(s, u, access_global) : NULL;
+  case SEM_USTGR:
+    return pick_uniform_store(s, u);
   case SEM_STG: case SEM_ST:
     return pick_store(s, u, access_global);
   case SEM_STS: case SEM_STL:

@@ -100,7 +100,8 @@ static struct line_op reduction(const struct uop *u)
 {
   const struct sass_inst *s = u->s;
   const bool integer = sass_has(s, FLD_LDGMC_ITYPE);
-  const unsigned type = (unsigned)(integer ? INTEGERS + sass_get(s, FLD_LDGMC_ITYPE) : FLOATS + sass_get(s, FLD_LDGMC_FTYPE));
+  const unsigned type = (unsigned)(integer ? INTEGERS + sass_get(s, FLD_LDGMC_ITYPE)
+                                           : FLOATS + sass_get(s, FLD_LDGMC_FTYPE));
   const unsigned op = (unsigned)sass_get(s, integer ? FLD_RED_OP : sass_has(s, FLD_LDGMC_OP90) ? FLD_LDGMC_OP90
                                                                                              : FLD_LDGMC_OP);
   return (struct line_op){.op = (uint8_t)op, .type = (uint8_t)type, .bytes = u->t->mem.bytes};

@@ -296,7 +296,8 @@ static void add_address(const struct sass_inst *s, struct inst *t, unsigned kind
               kind == OPD_ADDR_MC100 || kind == OPD_LDGSTS_G100 || kind == OPD_ADDR_L256 || kind == OPD_ADDR_S256 ||
               (kind == OPD_CCTL && sass_get(s, FLD_MEM_E)) ||
               ((kind == OPD_ADDR_DB || kind == OPD_ADDR_DC) && sass_get(s, FLD_MEM_A64));
-  bool shared = kind >= OPD_SADDR && kind <= OPD_XADDR_C; /* SADDR_C6, USADDR, too */
+  bool uniform = s->row->sem == SEM_USTGR || s->row->sem == SEM_UREDGR; /* USADDR of global memory */
+  bool shared = kind >= OPD_SADDR && kind <= OPD_XADDR_C && !uniform; /* SADDR_C6, USADDR, too */
   add_src(t, FILE_R, s->src[0].index, wide ? 2 : 1, SLOT_A);
   if (s->ua == SASS_URZ) return;
   bool behind = kind == OPD_LDGSTS_GN || kind == OPD_LDGSTS_GN100; /* an uneven pair, behind the shared address */
@@ -403,7 +404,8 @@ static void op_shared_ureg(const struct sass_inst *s, struct inst *t, unsigned k
 static void op_udata(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned arg)
 {
   (void)kind, (void)arg;
-  add_src(t, FILE_UR, s->src[1].index, s->row->width == W_EXCH ? 2 : 1, SLOT_B);
+  const unsigned bytes = s->row->sem == SEM_USTGR ? mem_bytes(s) : s->row->sem == SEM_UREDGR ? atom_bytes(s) : 4;
+  add_src(t, FILE_UR, s->src[1].index, s->row->width == W_EXCH || bytes > 4 ? 2 : 1, SLOT_B);
 }
 
 static void op_address(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned arg)

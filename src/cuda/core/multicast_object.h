@@ -10,8 +10,8 @@
  *   granules  the page, the least and the recommended one (guess: 2 MiB on an H100)
  *   not there objects of one GPU; of other processes; fabric handles
  */
-#ifndef WS_CUDA_MULTICAST_H
-#define WS_CUDA_MULTICAST_H
+#ifndef WS_CUDA_MULTICAST_OBJECT_H
+#define WS_CUDA_MULTICAST_OBJECT_H
 
 #include <stddef.h>
 #include <stdint.h>

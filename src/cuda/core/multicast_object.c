@@ -1,4 +1,4 @@
-#include "cuda/core/multicast.h"
+#include "cuda/core/multicast_object.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -115,7 +115,8 @@ static bool is_granular(const struct shim *s, uint64_t at, uint64_t offset, uint
   return bytes && !((at | offset | bytes) & (boards_page(s) - 1));
 }
 
-static struct multicast_bind *bound(const struct multicast_object *o, const struct board *b, uint64_t at, uint64_t bytes)
+static struct multicast_bind *bound(const struct multicast_object *o, const struct board *b, uint64_t at,
+                                    uint64_t bytes)
 {
   struct multicast_bind *x = o->binds;
   while (x && (x->board != b || x->at >= at + bytes || at >= x->at + x->bytes)) x = x->next;
@@ -265,8 +266,8 @@ static bool span_of(const struct shim *s, const struct multicast_object *o, uint
   return true;
 }
 
-static void see_mapping(struct shim *s, const struct vmm_mapping *m, struct multicast *seen, struct multicast_span **list,
-                        uint32_t *room)
+static void see_mapping(struct shim *s, const struct vmm_mapping *m, struct multicast *seen,
+                        struct multicast_span **list, uint32_t *room)
 {
   for (uint64_t at = 0, end; at < m->bytes; at = end) {
     end = next_cut(m->memory->cast, at, m->bytes);
