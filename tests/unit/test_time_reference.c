@@ -331,8 +331,14 @@ static void check_step(struct checker *k, struct dram *c, unsigned *answered)
   unsigned b = c->plan.bank;
   uint16_t pick = c->bank[b].pick[c->writing];
   const struct dram_req r = pick == DRAM_NIL ? (struct dram_req){0} : c->pool[pick];
+  const bool gathering = c->gathering;
   if (dram_step(c, now, &a)) {
     ++*answered;
+    return;
+  }
+  if (gathering) { /* no command: writes need not wait any longer */
+    assert_false(c->gathering);
+    assert_true(c->n[DRAM_WRITE]);
     return;
   }
   if (c->stats.activates > before.activates) {

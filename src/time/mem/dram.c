@@ -50,6 +50,7 @@ void dram_init(struct dram *c, struct arena *a, const struct params *p, unsigned
       .write_low = p->dram_write_low,
       .max_merges = max_merges,
       .row_hits_max = p->dram_row_hits_max,
+      .write_idle = p->dram_write_idle,
       .column_bits = log2_of(p->dram_row_bytes / LINE_BYTES),
       .bank_bits = log2_of(p->dram_banks),
       .slot = slot_of(p),
@@ -203,11 +204,11 @@ static void consider(struct dram *c, uint64_t banks, const struct dram_gates *g)
     unsigned b = bits_first(banks);
     picos at = later(v->own[b], g->at[v->gate[b]]);
     if (at > best || (at == best && v->seq[b] > seq)) continue;
-    if (at >= c->refresh_at[b]) {
+    while (at >= c->refresh_at[b]) { /* a closed row goes later, perhaps behind the next one */
       refresh(c, b, at);
       at = later(v->own[b], g->at[v->gate[b]]);
-      if (at > best || (at == best && v->seq[b] > seq)) continue;
     }
+    if (at > best || (at == best && v->seq[b] > seq)) continue;
     best = at;
     seq = v->seq[b];
     bank = b;
@@ -215,7 +216,8 @@ static void consider(struct dram *c, uint64_t banks, const struct dram_gates *g)
   c->plan = (struct dram_command){best, seq, (uint8_t)bank};
 }
 
-/* Reads go first until enough writes have gathered; writes are drained in one go. True: changed. */
+/* Reads go first until enough writes have gathered; writes are drained in one go. What is less than that waits while
+ * reads come, so that these do not find the bus turned round for a single write. True: changed. */
 static bool choose_direction(struct dram *c)
 {
   unsigned reads = c->n[DRAM_READ], writes = c->n[DRAM_WRITE];
@@ -231,6 +233,11 @@ static bool choose_direction(struct dram *c)
 static void make_plan(struct dram *c, picos now)
 {
   choose_direction(c);
+  c->gathering = c->writing && !c->draining && now < c->idle_at;
+  if (c->gathering) {
+    c->plan.at = c->idle_at;
+    return;
+  }
   struct dram_gates g = gates_of(c, now);
   c->plan.at = TIME_NEVER;
   consider(c, c->view[c->writing].banks, &g);
@@ -299,6 +306,7 @@ static void column(struct dram *c, unsigned b, const struct dram_req *r, picos n
     c->col_free[DRAM_READ] = now + c->t[DRAM_T_CWL] + bus + c->t[DRAM_T_WTR];
     k->pre_ready = later(k->pre_ready, now + c->t[DRAM_T_CWL] + last + c->slot + c->t[DRAM_T_WR]);
   } else {
+    c->idle_at = now + c->write_idle;
     c->col_free[DRAM_READ] = now + bus;
     c->col_free[DRAM_WRITE] = now + bus + c->t[DRAM_T_RTW];
     k->pre_ready = later(k->pre_ready, now + last + c->t[DRAM_T_RTP]);
@@ -325,6 +333,11 @@ static bool take_answer(struct dram *c, picos now, struct dram_answer *answer)
 bool dram_step(struct dram *c, picos now, struct dram_answer *answer)
 {
   if (c->n_answers && c->answer[c->answer_head].at <= now) return take_answer(c, now, answer);
+  if (c->gathering) {
+    c->draining = true;
+    make_plan(c, now);
+    return false;
+  }
   unsigned b = c->plan.bank;
   const struct dram_req *r = &c->pool[c->bank[b].pick[c->writing]];
   if (hits(&c->bank[b], r))
@@ -373,7 +386,7 @@ static void enqueue(struct dram *c, enum dram_dir dir, struct dram_req what)
   bool new_pick = !(v->banks & bit) || better;
   if (new_pick) repick(c, r->bank, dir, now);
   /* Another direction, or a better choice of the planned bank, changes the plan as a whole. */
-  if (choose_direction(c) || c->plan.at == TIME_NEVER || (new_pick && c->plan.bank == r->bank)) {
+  if (choose_direction(c) || c->plan.at == TIME_NEVER || c->gathering || (new_pick && c->plan.bank == r->bank)) {
     make_plan(c, now);
   } else if (new_pick && dir == (enum dram_dir)c->writing) {
     struct dram_gates g = gates_of(c, now);

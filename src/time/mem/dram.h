@@ -9,8 +9,9 @@
  *   schedule per bank the oldest request that hits the open row, else the oldest; between banks
  *            the one whose command can go first, then the oldest. At most dram.row_hits_max hits
  *            in a row while an older request waits. Opens rows while other banks transfer.
- *   writes   wait in a queue of their own: drained from dram.write_high entries down to
- *            dram.write_low, and while there is nothing to read; sectors written in part are read first
+ *   writes   wait in a queue of their own: drained from dram.write_high entries down to dram.write_low, and once
+ *            nothing was read for dram.write_idle; sectors written in part are read first. (NVIDIA's controllers
+ *            gather what L2 has to write until a threshold is reached, too, for each row: US 8,341,358.)
  *   refresh  per bank, once every dram.t.refi, the banks in turn; nothing happens for idle banks
  *            until they are used
  *   params   dram.*, ideal.dram_bandwidth; timings are picoseconds
@@ -84,6 +85,7 @@ struct dram {
   unsigned column_bits, bank_bits;
   picos slot, ccd,
       extra; /* burst on the bus; bursts in one bank group; fixed part of a read's latency */
+  picos write_idle;
   bool ideal; /* ideal.dram_bandwidth */
   /* state */
   struct dram_bank bank[DRAM_MAX_BANKS];
@@ -91,7 +93,8 @@ struct dram {
   struct dram_view view[DRAM__N];
   unsigned n[DRAM__N]; /* requests queued */
   unsigned n_merges, max_merges; /* lines that wait for the rest of their sectors */
-  bool writing, draining;
+  bool writing, draining, gathering; /* gathering: there is nothing to read, and writes wait for others */
+  picos idle_at;                     /* they are drained then, unless a read comes */
   picos col_free[DRAM__N]; /* data bus allows a column command */
   picos group_col[DRAM_MAX_GROUPS], group_act[DRAM_MAX_GROUPS];
   picos act_free, faw[DRAM_FAW];
