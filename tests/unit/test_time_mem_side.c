@@ -680,7 +680,7 @@ static void writes_wait_for_a_pause(void **state)
 {
   (void)state;
   struct rig r;
-  rig_build(&r, "rtx-3070");
+  rig_build(&r, "a100");
   static struct dram c;
   struct dram_answer a;
   dram_init(&c, &r.arena, &r.params, 1024, 1024, 16);

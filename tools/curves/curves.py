@@ -87,7 +87,7 @@ SOURCE_LOADS = 1_000_000  # of each launch of the chase that was measured; all l
 
 
 def chase(preset, lines, warm, timed, warm_up=0):
-    """Cycles of `timed` loads of one thread. One SM works: with two on the board it takes the cycles it takes with all."""
+    """Cycles of `timed` loads of one thread. One SM works: a board of two takes as long as all."""
     return simulate(preset, "chase", 1, 1, [f"b:u64:{lines * 16}:chain,step=16,seed=1", "out:u64:2:zero"],
                     ["b", f"u32:{warm}", f"u32:{timed}", "out"], sets=["gpu.sms=2"], warm_up=warm_up)[1]
 
