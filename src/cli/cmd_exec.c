@@ -23,6 +23,8 @@
 #include "cli/exec_what_if.h"
 #include "cli/exec_rv64.h"
 #include "cli/program_start.h"
+#include "cli/rank_choice.h"
+#include "cli/rank_hub.h"
 #include "cli/sanitize_parent.h"
 #include "config/mig.h"
 #include "config/presets.h"
@@ -42,7 +44,7 @@ enum {
   OPT_PRINT_LEVEL, OPT_PRINT_LIMIT, OPT_LEAK_CHECK, OPT_ERROR_EXITCODE, OPT_LOG_FILE, OPT_HTML, OPT_HTML_BASELINE,
   OPT_WHAT_IF, OPT_MACHINE, OPT_LIBS, OPT_CHECKPOINT, OPT_CHECKPOINT_AT, OPT_RESTORE,
   OPT_SYSROOT, OPT_MEMORY, OPT_MISSING_CALLS, OPT_FUNCTIONAL_CPU, OPT_FAST_FORWARD, OPT_HOST_TIME, OPT_SPIN, OPT_MIG,
-  OPT_OUTPUT = 'o',
+  OPT_RANKS, OPT_OUTPUT = 'o',
 };
 
 /* Every command that starts a program has this option. */
@@ -53,6 +55,8 @@ enum {
 static const struct cli_option options[] = {
   {OPT_GPU, "gpu", "PRESET", "the GPU to simulate; by default one the program has code for"},
   {OPT_MACHINE, "machine", "NAME", "a machine of several GPUs, or a file of one (docs/machines.md)"},
+  {OPT_RANKS, "ranks", "N", "the machine's GPUs in N processes, each of which runs the program; or mpi: in\n"
+                            "those that mpirun has started (docs/exec.md)"},
   {OPT_SET, "set", "KEY=VALUE", "change one parameter of the preset (repeatable)"},
   {OPT_CLOCK, "clock", "MHZ", "lock the SM clock; L2 follows it, DRAM keeps its own"},
   {OPT_MIG, "mig", "PROFILE", "an instance of the GPU, as 3g.20gb of an a100 (docs/exec.md)"},
@@ -171,6 +175,7 @@ struct exec_run {
   unsigned long *times;         /* of --checkpoint-at */
   const char *restore;          /* --restore */
   unsigned threads;             /* --threads; 0: not given */
+  struct rank_choice ranks;
   bool quiet;
   char *text;
   size_t bytes;
@@ -379,6 +384,7 @@ static int take_option(const struct cli_command *cmd, struct exec_run *x, int id
   switch (id) {
   case OPT_GPU: x->gpu = arg; break;
   case OPT_MACHINE: x->machine = arg; break;
+  case OPT_RANKS: return rank_choice_take(cmd, &x->ranks, arg);
   case OPT_PRESETS: x->presets = arg; break;
   case OPT_SET: x->overridden = true; fprintf(x->out, "set=%s\n", arg); return for_runs(cmd, x, "--set", arg);
   case OPT_CLOCK: fprintf(x->out, "set=clock=%s\n", arg); return for_runs(cmd, x, "--clock", arg);
@@ -432,6 +438,16 @@ static int check_what_if(const struct cli_command *cmd, const struct exec_run *x
   return CLI_OK;
 }
 
+static int check_ranks(const struct cli_command *cmd, const struct exec_run *x)
+{
+  if (!x->ranks.given) return CLI_OK;
+  if (!x->machine) return cli_usage_error(cmd, "--ranks are for the GPUs of a machine: --machine says which");
+  if (!x->timed || x->which || x->html || x->timeline || x->what_if.costs)
+    return cli_usage_error(cmd, "--ranks: not with --functional, --time-kernels, --html, --timeline or --what-if");
+  fflush(x->out);
+  return rank_choice_check(cmd, x->text);
+}
+
 static int parse(const struct cli_command *cmd, struct exec_run *x, int argc, char **argv)
 {
   const char *arg;
@@ -459,7 +475,8 @@ static int parse(const struct cli_command *cmd, struct exec_run *x, int argc, ch
   if (output_same(x->rv64.checkpoint_file, x->json) || output_same(x->rv64.checkpoint_file, x->report))
     return cli_usage_error(cmd, "--checkpoint and another output name one file");
   if (optind == argc) return cli_usage_error(cmd, "no program given");
-  return check_what_if(cmd, x);
+  const int status = check_ranks(cmd, x);
+  return status == CLI_OK ? check_what_if(cmd, x) : status;
 }
 
 /* Mistakes are better told before the program starts. */
@@ -597,7 +614,9 @@ static int start(struct exec_run *x, char **program)
   if (x->stop) fprintf(x->out, "stop=1\n");
   fprintf(x->out, "started=%" PRIu64 "\n", file_clock(x));
   if (x->tools) return start_watched(x, program, dir);
+  if (x->ranks.given) fprintf(x->out, "ranks_fd=%d\n", RANK_HUB_FD);
   program_hand_over(x->out, &x->text, dir, !x->native);
+  if (x->ranks.given) return rank_hub_run(x->ranks.n, program);
   if (x->what_if.costs) return exec_what_if_program(&x->what_if, program);
   execvp(program[0], program);
   program_not_started(program[0], &e);
@@ -644,6 +663,8 @@ static int start_either(const struct cli_command *cmd, struct exec_run *x, char 
                            " the simulator's: RISC-V programs are saved, and 'warpstep run'", program[0])
                : cli_usage_error(cmd, "--sysroot, --memory, --functional-cpu, --fast-forward and --missing-calls are"
                                  " for RISC-V programs: %s is none", program[0]);
+  if (rv64 && x->ranks.given)
+    return cli_error("%s: a RISC-V program: --ranks are for programs of this machine", program[0]);
   if (!rv64) return start(x, program);
   if (cmd != &cmd_exec) return cli_error("%s: a RISC-V program: only 'warpstep exec' runs those", program[0]);
   if (x->for_gpu && !x->machine && !x->gpu)

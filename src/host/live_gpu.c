@@ -5,6 +5,7 @@
 #include "base/arith.h"
 #include "base/bug.h"
 #include "base/host_memory.h"
+#include "host/ranked.h"
 #include "host/simulator.h"
 #include "host/surroundings.h"
 #include "time/dma/dma.h"
@@ -25,6 +26,7 @@ struct copy_slot {
   uint64_t start_ps;
   uint32_t planes; /* that are not done */
   uint64_t begin, end; /* ps of the GPU's clock: of those that are */
+  uint64_t window; /* of the program's memory, where several processes have the machine (ranked.h); 0: none */
   bool failed;
 };
 
@@ -80,6 +82,18 @@ void live_free(struct simulator *s)
   mem_free(s->live->copy);
   mem_free(s->live->ended);
   mem_free(s->live);
+}
+
+/* NULL: this process has all GPUs. */
+static struct ranked *ranked(const struct simulator *s)
+{
+  return s->around ? s->around->ranked : NULL;
+}
+
+/* Whether its GPU is in this process. */
+static bool is_here(const struct simulator *s)
+{
+  return ranked_mine(ranked(s), s->node);
 }
 
 bool live_full(const struct simulator *s)
@@ -189,9 +203,24 @@ static struct gpu_launch for_gpu(const struct simulator *s, const struct live_la
                              .beside = l->beside, .gang = l->launch->grid_barrier != 0, .priority = l->priority};
 }
 
+/* All processes that have GPUs of the machine do the same. */
+static void note_launch(const struct simulator *s, const struct live_launch *l)
+{
+  const struct func_params *p = &l->launch->params;
+  struct ranks *r = ranked(s)->ranks;
+  const uint64_t what[] = {s->node, l->start_ps, (uint64_t)(int64_t)l->priority, l->beside, p->entry_pc,
+                           p->code_bytes, p->shared_dynamic};
+  ranks_note(r, p->grid, sizeof p->grid);
+  ranks_note(r, p->block, sizeof p->block);
+  ranks_note(r, what, sizeof what);
+  ranks_note(r, p->kernel_name, strlen(p->kernel_name));
+  ranks_note(r, p->bank[0], p->bank_bytes[0]);
+}
+
 bool live_open(struct simulator *s, const struct live_launch *l, const struct sim_options *o, struct err *e)
 {
   struct live *v = live_of(s);
+  if (ranked(s)) note_launch(s, l);
   if (!clock_of(s)->running) TRY(begin(s, l, o, e));
   else if (!v->n_open) begin_launches(s, l, o);
   simulator_send(s, func_source(l->launch->func));
@@ -274,14 +303,46 @@ static struct dma_copy for_dma(const struct simulator *s, const struct live_copy
       .program = c->dst.place == LIVE_PROGRAM || c->src.place == LIVE_PROGRAM};
 }
 
+/* Without addresses of the program, which differ from process to process; where no buffer is between, not how they lie
+ * in bursts. */
+static uint64_t address_alike(const struct live_side *s, bool buffered)
+{
+  return s->place != LIVE_PROGRAM ? s->addr : buffered ? 0 : s->addr % RANKED_PAGE;
+}
+
+static void note_copy(const struct simulator *s, const struct live_copy *c)
+{
+  const struct live_side *d = &c->dst, *f = &c->src;
+  const bool buffered = c->staging_mbps;
+  const uint64_t what[] = {s->node, c->width, c->height, c->depth, c->fill, c->engine, c->start_ps,
+                           address_alike(d, buffered), d->pitch, d->slice, d->place, d->node,
+                           address_alike(f, buffered), f->pitch, f->slice, f->place, f->node};
+  ranks_note(ranked(s)->ranks, what, sizeof what);
+}
+
+/* Where several processes have the machine: the program's memory by the name that it has in all of them. */
+static uint64_t name_program(const struct simulator *s, struct live_copy *c)
+{
+  struct live_side *x = c->dst.place == LIVE_PROGRAM ? &c->dst : &c->src;
+  note_copy(s, c);
+  if (x->place != LIVE_PROGRAM) return 0;
+  const uint64_t bytes = (c->depth - 1) * x->slice + (c->height - 1) * x->pitch + c->width;
+  const unsigned offset = c->staging_mbps ? 0 : (unsigned)(x->addr % RANKED_PAGE);
+  return x->addr = ranked_open_window(ranked(s), x->addr, bytes, offset);
+}
+
 void live_copy(struct simulator *s, const struct live_copy *c, struct gmem *image, const struct sim_options *o)
 {
   struct live *v = live_of(s);
-  const struct live_copy f = flat(c);
+  struct live_copy f = flat(c);
   BUG_ON(!s->around || f.depth > UINT32_MAX);
+  const uint64_t window = ranked(s) ? name_program(s, &f) : 0;
   if (!clock_of(s)->running) begin_with_copy(s, c->start_ps, image, o);
   surroundings_wake(s->around, s);
-  struct dma_copy d = for_dma(s, &f, new_copy(v, c, (uint32_t)f.depth));
+  const uint32_t ticket = new_copy(v, c, (uint32_t)f.depth);
+  v->copy[ticket].window = window;
+  if (!is_here(s)) return;
+  struct dma_copy d = for_dma(s, &f, ticket);
   for (uint64_t z = 0; z < f.depth; z++) {
     dma_post(gpu_dma(s->gpu), &d);
     d.setup = 0;
@@ -343,7 +404,6 @@ static void collect_shared(struct simulator *s, unsigned slot, struct sim_result
 
 static void collect_alone(struct simulator *s, unsigned slot, struct sim_result *r)
 {
-  if (clock_of(s)->running) gpu_count(s->gpu); /* copies go on, or other GPUs */
   r->start_ps = s->live->slot[slot].gpu.start;
   r->mix = s->mix;
   r->thread_mix = s->threads_by;
@@ -367,7 +427,10 @@ static struct sim_result *collect(struct simulator *s, unsigned slot)
   struct live_slot *l = &v->slot[slot];
   struct live_end x = {.who = l->launch.who, .start_ps = l->launch.start_ps,
                        .result = {.timed = true, .together = l->together, .isa = s->isa, .where = &s->where}};
-  if (v->n_launches == 1) collect_alone(s, slot, &x.result);
+  const bool alone = v->n_launches == 1;
+  if (alone && clock_of(s)->running) gpu_count(s->gpu); /* copies go on, or other GPUs */
+  if (ranked(s)) ranked_share_launch(ranked(s), s->node, slot, alone);
+  if (alone) collect_alone(s, slot, &x.result);
   else collect_shared(s, slot, &x.result);
   const uint64_t skew = clock_of(s)->skew;
   if (x.result.start_ps > skew + x.start_ps) x.start_ps = x.result.start_ps - skew;
@@ -415,6 +478,7 @@ static void end_copy(struct simulator *s, struct copy_slot *c)
   const uint64_t skew = clock_of(s)->skew, begin = later(c->start_ps, c->begin - skew);
   add_end(v, &(struct live_end){.who = c->who, .copy = true, .failed = c->failed, .start_ps = begin,
                                 .end_ps = later(begin, c->end - skew)});
+  if (c->window) ranked_close_window(ranked(s), c->window);
   *c = (struct copy_slot){0};
   v->n_copies--;
 }
@@ -475,6 +539,19 @@ static bool any_failed(struct simulator *s)
   return false;
 }
 
+/* As it ended where the GPU is. */
+static enum run_end finish_ranked(struct simulator *s, enum run_end end, struct fault *f)
+{
+  struct ranked_finish x = {.end = end, .slot = GPU_SLOTS, .fault = *f};
+  for (unsigned i = 0; f->source && i < GPU_SLOTS; i++)
+    if (s->live->slot[i].gpu.source == f->source) x.slot = i;
+  x.fault.source = NULL; /* an address here */
+  ranked_share_finish(ranked(s), s->node, &x, &s->where);
+  *f = x.fault;
+  f->source = x.slot < GPU_SLOTS ? s->live->slot[x.slot].gpu.source : NULL;
+  return (enum run_end)x.end;
+}
+
 /* How the run ended: as on the first GPU with a fault, or on the first where it did not do well. What is under way on
  * others is cut. */
 static enum run_end finish_all(struct simulator *s, struct simulator **failed, struct fault *fault)
@@ -485,7 +562,9 @@ static enum run_end finish_all(struct simulator *s, struct simulator **failed, s
   for (struct simulator *m; (m = simulator_next(s, &cursor));) {
     struct fault f = {0};
     if (cut && domain_state(gpu_domain(m->gpu)) != DOMAIN_IDLE) gpu_cut(m->gpu);
-    const enum run_end end = gpu_finish(m->gpu, &f, m->live->options.report);
+    enum run_end end = RUN_DONE;
+    if (is_here(m)) end = gpu_finish(m->gpu, &f, m->live->options.report);
+    if (ranked(m)) end = finish_ranked(m, end, &f);
     if (end != RUN_DONE && (all == RUN_DONE || (all != RUN_FAULT && end == RUN_FAULT)))
       all = end, *failed = m, *fault = f;
   }
@@ -498,6 +577,7 @@ static void end_run(struct simulator *s)
   struct simulator *failed = NULL;
   struct fault fault = {0};
   static const struct fault none = {0};
+  if (ranked(s)) ranked_share_ends(ranked(s));
   enum run_end end = finish_all(s, &failed, &fault);
   unsigned cursor = 0;
   clock_of(s)->running = false;
@@ -546,6 +626,7 @@ static void take_stock(struct simulator *s, bool run_is_over)
 {
   bool all;
   unsigned cursor = 0;
+  if (ranked(s)) ranked_share_ends(ranked(s));
   if (!any_ended(s, &all) && !run_is_over) return;
   if (!run_is_over && !all) {
     for (struct simulator *m; (m = simulator_next(s, &cursor));) collect_ended(m);

@@ -101,6 +101,7 @@ void simulator_send(const struct simulator *s, struct step_source *source)
   if (!s->around) return;
   source->places = s->around->places;
   source->node = (uint16_t)s->node;
+  source->apart = s->around->ranked != NULL;
 }
 
 struct machine *simulator_machine(const struct simulator *s)

@@ -3,6 +3,7 @@
 #include "base/arith.h"
 #include "base/host_memory.h"
 #include "func/func.h"
+#include "host/ranked.h"
 #include "host/simulator.h"
 #include "time/dma/dma.h"
 #include "time/machine/machine.h"
@@ -19,10 +20,21 @@ struct surroundings *surroundings_new(const struct machine_preset *m, const stru
   return x;
 }
 
+void surroundings_rank(struct surroundings *x, struct ranks *ranks, const struct ranked_output *output)
+{
+  struct ranked_member m[MACHINE_MAX_GPUS];
+  unsigned n = 0, cursor = 0;
+  for (const struct simulator *s; (s = surroundings_next_member(x, &cursor));)
+    m[n++] = (struct ranked_member){s->node, &s->gpu, s->open, &s->n_open};
+  x->ranked = ranked_new(ranks, m, n, output);
+  x->program = &x->ranked->program;
+}
+
 void surroundings_free(struct surroundings *x)
 {
   if (!x) return;
   surroundings_clear(x);
+  ranked_free(x->ranked);
   uvm_free(x->uvm);
   places_free(x->places);
   arena_free(&x->arena);
@@ -176,6 +188,7 @@ void surroundings_build(struct surroundings *x, struct simulator *s, unsigned th
 {
   x->cold = cold;
   build_fabric(x);
+  if (x->ranked) ranked_watch(x->ranked, x->fabric);
   build_hosts(x);
   build_gate(x);
   make(x, s);
@@ -188,7 +201,8 @@ void surroundings_build(struct surroundings *x, struct simulator *s, unsigned th
   const picos epoch = x->epoch ? earlier(x->epoch, x->ahead) : x->ahead;
   x->machine = machine_new(&(struct machine_config){.threads = threads,
                                                     .domain = (struct domain *[]){gpu_domain(s->gpu)}, .n_domains = 1,
-                                                    .epoch = epoch, .part = x->part, .n_parts = n, .in_turn = true});
+                                                    .epoch = epoch, .part = x->part, .n_parts = n, .in_turn = true,
+                                                    .ranks = x->ranked ? &x->ranked->machine : NULL});
 }
 
 /* What the way holds, and what waits in the meantime for DRAM and switches (guess: 2 us). */

@@ -19,6 +19,7 @@
 struct l2_rights;
 struct machine;
 struct page_tables;
+struct ranked;
 struct simulator;
 
 /* The program's clock for simulators of one machine (live_gpu.c). A run is of all of them. */
@@ -55,11 +56,16 @@ struct surroundings {
   struct l2_rights *rights;                   /* CPUs in time with the GPU, which is alone then; NULL: none */
   bool rights_at_host;                        /* on the socket's memory; else on the GPU's */
   struct page_tables *tables;                 /* of a CPU on its memory, which the GPU walks; NULL: none */
+  struct ranked *ranked;                      /* several processes have its GPUs (host/ranked.h); NULL: this one */
   const struct program_memory *program;       /* of the host (time/mem/host_mem.h); NULL: this process */
 };
 
 /* NULL, NULL: the machine that these params mean. Preset and topology live as long as it does. */
 struct surroundings *surroundings_new(const struct machine_preset *, const struct topology *, const struct params *);
+/* All members have joined, and no GPU is there: their GPUs are in several processes, of which this is one. */
+struct ranks;
+struct ranked_output;
+void surroundings_rank(struct surroundings *, struct ranks *, const struct ranked_output *);
 /* Its members are gone. NULL: nothing. */
 void surroundings_free(struct surroundings *);
 

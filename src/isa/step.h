@@ -266,6 +266,7 @@ struct step_source {
   uint8_t space; /* address space of global memory: sources of one mean the same byte by an address */
   const struct places *places; /* base/place.h; NULL: all its pages are the GPU's own */
   uint16_t node;               /* of the machine: the GPU that runs it */
+  bool apart;                  /* bytes of other nodes are not in this process: only messages bring them */
   uint32_t grid[3], block[3];
   bool free_barriers;  /* the caller wants the barriers of a CTA, but those that reduce, to hold nobody */
   uint32_t cluster[3]; /* CTAs of a cluster, which divide the grid; all 0: no clusters */

@@ -24,6 +24,8 @@ struct domain {
   unsigned *awake;     /* indices of those that have something to do */
   struct domain_share *share; /* per thread, the caller's first */
   unsigned n_shares;
+  bool follows; /* another process lets it pass, and said this last: */
+  struct domain_report report;
 };
 
 /* --- a window ---------------------------------------------------------------------------------- */
@@ -87,6 +89,7 @@ picos domain_next(const struct domain *d)
 
 static bool anybody_waits(const struct domain *d)
 {
+  if (d->follows) return d->report.waits;
   for (unsigned k = 0; k < d->cfg.n_phases; k++) {
     const struct phase *p = &d->cfg.phase[k];
     for (unsigned i = 0; i < p->n; i++)
@@ -115,13 +118,35 @@ static void watch_progress(struct domain *d)
 
 static bool watchdog_bites(const struct domain *d)
 {
-  return d->quiet > d->cfg.watchdog_windows;
+  return d->follows ? d->report.quiet : d->quiet > d->cfg.watchdog_windows;
 }
 
 enum domain_end domain_state(const struct domain *d)
 {
   if (domain_next(d) == TIME_NEVER) return anybody_waits(d) ? DOMAIN_STUCK : DOMAIN_IDLE;
   return watchdog_bites(d) ? DOMAIN_STUCK : DOMAIN_REACHED;
+}
+
+/* --- in several processes ----------------------------------------------------------------------- */
+
+struct domain_report domain_report(const struct domain *d)
+{
+  struct domain_report r = {d->now, TIME_NEVER, anybody_waits(d), watchdog_bites(d)};
+  for (unsigned k = 0; k < d->cfg.n_phases; k++)
+    for (unsigned i = 0; i < d->cfg.phase[k].n; i++)
+      if (d->cfg.phase[k].part[i].next < r.next) r.next = d->cfg.phase[k].part[i].next;
+  return r;
+}
+
+/* Its first part stands for all. */
+void domain_follow(struct domain *d, const struct domain_report *r)
+{
+  d->follows = true;
+  d->report = *r;
+  d->now = r->now;
+  for (unsigned k = 0; k < d->cfg.n_phases; k++)
+    for (unsigned i = 0; i < d->cfg.phase[k].n; i++) d->cfg.phase[k].part[i].next = TIME_NEVER;
+  d->cfg.phase[0].part[0].next = r->next;
 }
 
 void domain_dump(const struct domain *d, FILE *out)

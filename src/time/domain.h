@@ -65,6 +65,18 @@ picos domain_next(const struct domain *);
 /* How it stands when no message comes: IDLE, STUCK, or REACHED: there is something to do. */
 enum domain_end domain_state(const struct domain *);
 
+/* How a domain stands between windows, in a process that lets it pass. */
+struct domain_report {
+  picos now;
+  picos next; /* the first event of a part; TIME_NEVER: there is none */
+  bool waits; /* some part does */
+  bool quiet; /* nothing has happened for long: it is stuck */
+};
+struct domain_report domain_report(const struct domain *);
+/* Another process lets it pass: here it has no windows, and stands as is reported from there. Messages that come to it
+ * count, as they do there. */
+void domain_follow(struct domain *, const struct domain_report *);
+
 void domain_dump(const struct domain *, FILE *);
 
 #endif

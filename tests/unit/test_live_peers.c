@@ -1,5 +1,6 @@
-/* Two GPUs of a machine in one program (host/live_gpu.h): launches and copies of both have one clock, reach each other's
- * memory over the link, and end together when one fails; the same for any number of host threads and any epoch. */
+/* Two GPUs of a machine in one program (host/live_gpu.h): launches and copies of both have one clock, reach each
+ * other's memory over the link, and end together when one fails; the same for any number of host threads, any epoch,
+ * and in two processes with a GPU each (host/ranked.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,10 +8,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "host/live_gpu.h"
+#include "host/ranked.h"
 #include "host/simulator.h"
 #include "host/surroundings.h"
 #include "kernel_rig.h"
@@ -28,6 +33,7 @@ struct rig {
   struct sim_options o;
   struct gmem *image;
   uint64_t buffer[GPUS][3];
+  struct ranks *ranks; /* NULL: this process has both */
 };
 
 static uint64_t buffer(struct rig *r, int node)
@@ -47,8 +53,17 @@ static void write_to(struct rig *r, uint64_t at, uint64_t seed)
   }
 }
 
+/* Bytes of a GPU are those of its process. */
+static bool is_elsewhere(const struct rig *r, uint64_t at)
+{
+  for (unsigned b = 0; r->ranks && b < 3; b++)
+    if (at == r->buffer[1 - r->ranks->rank][b]) return true;
+  return false;
+}
+
 static bool holds(const struct rig *r, uint64_t at, uint64_t seed)
 {
+  if (is_elsewhere(r, at)) return true;
   for (uint64_t i = 0, x; i < BYTES; i += 8)
     if (!gmem_read(r->image, at + i, &x, 8) || x != (i + seed) * 2654435761u) return false;
   return true;
@@ -75,6 +90,14 @@ static void rig_build(struct rig *r, unsigned threads, unsigned shorter)
   }
   for (unsigned i = 0; i < GPUS; i++)
     for (unsigned b = 0; b < 3; b++) write_to(r, r->buffer[i][b] = buffer(r, (int)i), 100 * i + b);
+}
+
+static void rig_rank(struct rig *r, struct ranks *ranks)
+{
+  const struct ranked_output none = {0};
+  if (!ranks) return;
+  r->ranks = ranks;
+  surroundings_rank(r->x, ranks, &none);
 }
 
 static void rig_free(struct rig *r)
@@ -175,7 +198,7 @@ static void made_when_touched(void **state)
 
 /* Each GPU runs stream_copy from its own memory to its own, or from the other's; a copy goes beside. The second launch
  * comes while the first is there. early: both GPUs are made before. */
-static struct both run_both(bool from_peer, unsigned threads, unsigned shorter, bool early)
+static struct both run_both(bool from_peer, unsigned threads, unsigned shorter, bool early, struct ranks *ranks)
 {
   struct rig r;
   int who[3];
@@ -183,6 +206,7 @@ static struct both run_both(bool from_peer, unsigned threads, unsigned shorter, 
   struct both x;
   memset(&x, 0, sizeof x);
   rig_build(&r, threads, shorter);
+  rig_rank(&r, ranks);
   if (early) {
     surroundings_build(r.x, r.s[1], threads, false);
     surroundings_wake(r.x, r.s[0]);
@@ -218,7 +242,7 @@ static struct both run_both(bool from_peer, unsigned threads, unsigned shorter, 
 static void launches_on_both(void **state)
 {
   (void)state;
-  struct both own = run_both(false, 1, 1, false), peer = run_both(true, 1, 1, false);
+  struct both own = run_both(false, 1, 1, false, NULL), peer = run_both(true, 1, 1, false, NULL);
   assert_int_equal(own.insts[0], own.insts[1]);
   assert_int_equal(own.insts[0], peer.insts[0]);
   for (unsigned i = 0; i < 2; i++) {
@@ -228,7 +252,7 @@ static void launches_on_both(void **state)
   }
   for (unsigned from_peer = 0; from_peer < 2; from_peer++)
     for (unsigned threads = 1; threads <= 3; threads++) {
-      struct both again = run_both(from_peer, threads, threads, threads & 1);
+      struct both again = run_both(from_peer, threads, threads, threads & 1, NULL);
       assert_memory_equal(&again, from_peer ? &peer : &own, sizeof again);
     }
 }
@@ -290,11 +314,127 @@ static void alone_among_others(void **state)
   rig_free(&r);
 }
 
+/* --- in several processes ------------------------------------------------------------------------ */
+
+struct other {
+  int socket, result;
+};
+
+/* A rank that runs fn, whose result comes by the pipe. */
+static struct other start_rank(unsigned rank, void (*fn)(struct ranks *, int result))
+{
+  int pair[2], result[2];
+  struct err e;
+  const struct rank_hello hello = {rank, GPUS};
+  assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) | pipe(result), 0);
+  if (fork() == 0) {
+    close(pair[0]);
+    struct ranks *r = ranks_join(pair[1], &e);
+    if (r) fn(r, result[1]);
+    _exit(r ? 0 : 1);
+  }
+  close(pair[1]);
+  close(result[1]);
+  assert_int_equal(write(pair[0], &hello, sizeof hello), sizeof hello);
+  return (struct other){pair[0], result[0]};
+}
+
+static bool get(int fd, void *to, size_t bytes)
+{
+  return recv(fd, to, bytes, MSG_WAITALL) == (ssize_t)bytes;
+}
+
+/* Gives each what all send, until all have ended. False: one says that others do not do the same. */
+static bool relay(const struct other *o)
+{
+  static uint8_t bytes[1 << 22];
+  struct rank_frame f[GPUS];
+  for (;;) {
+    unsigned ended = 0;
+    size_t all = 0;
+    for (unsigned i = 0; i < GPUS; i++) {
+      if (!get(o[i].socket, &f[i], sizeof f[i])) ended++;
+      else if (f[i].bytes == RANK_DIFFERS) return false;
+      else if (f[i].bytes) assert_true(all + f[i].bytes <= sizeof bytes && get(o[i].socket, bytes + all, f[i].bytes));
+      all += f[i].bytes;
+    }
+    if (ended) assert_int_equal(ended, GPUS);
+    if (ended) return true;
+    for (unsigned i = 0; i < GPUS; i++) {
+      assert_int_equal(send(o[i].socket, f, sizeof f, MSG_NOSIGNAL), sizeof f);
+      assert_int_equal(send(o[i].socket, bytes, all, MSG_NOSIGNAL), all);
+    }
+  }
+}
+
+/* Whether all did the same; the exit status of each. */
+static bool end_ranks(const struct other *o, int status[GPUS])
+{
+  const bool same = relay(o);
+  for (unsigned i = 0; i < GPUS; i++) close(o[i].socket);
+  for (unsigned i = 0; i < GPUS; i++) wait(&status[i]);
+  return same;
+}
+
+static void write_both(struct ranks *r, int result)
+{
+  for (unsigned from_peer = 0; from_peer < 2; from_peer++) {
+    const struct both x = run_both(from_peer, 1 + r->rank, 1, from_peer, r);
+    if (write(result, &x, sizeof x) != sizeof x) _exit(1);
+  }
+}
+
+/* In each of them starts, ends, cycles and counters of both GPUs are those of one process. */
+static void in_two_processes(void **state)
+{
+  (void)state;
+  int status[GPUS];
+  const struct both own = run_both(false, 1, 1, false, NULL), peer = run_both(true, 1, 1, false, NULL);
+  const struct other o[GPUS] = {start_rank(0, write_both), start_rank(1, write_both)};
+  assert_true(end_ranks(o, status));
+  for (unsigned i = 0; i < GPUS; i++) {
+    struct both x[2];
+    assert_int_equal(status[i], 0);
+    assert_int_equal(read(o[i].result, x, sizeof x), sizeof x);
+    assert_memory_equal(&x[0], &own, sizeof own);
+    assert_memory_equal(&x[1], &peer, sizeof peer);
+    close(o[i].result);
+  }
+}
+
+/* The ranks do not copy to the same place. */
+static void copy_elsewhere(struct ranks *ranks, int result)
+{
+  struct rig r;
+  int who[1];
+  struct live_end end;
+  rig_build(&r, 1, 1);
+  rig_rank(&r, ranks);
+  struct live_copy c = to_peer(&r, who);
+  c.dst.addr += 64 * ranks->rank;
+  live_copy(r.s[0], &c, r.image, &r.o);
+  run(&r, 1, who, &end);
+  _exit(write(result, &end.end_ps, sizeof end.end_ps) < 0);
+}
+
+static void that_differ(void **state)
+{
+  (void)state;
+  int status[GPUS];
+  const struct other o[GPUS] = {start_rank(0, copy_elsewhere), start_rank(1, copy_elsewhere)};
+  assert_false(end_ranks(o, status));
+  for (unsigned i = 0; i < GPUS; i++) {
+    assert_true(WIFEXITED(status[i]));
+    assert_int_equal(WEXITSTATUS(status[i]), RANKS_EXIT_STATUS);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(alone_among_others), cmocka_unit_test(copies_between),
       cmocka_unit_test(made_when_touched),  cmocka_unit_test(launches_on_both), cmocka_unit_test(a_fault_ends_all),
+      cmocka_unit_test(in_two_processes),   cmocka_unit_test(that_differ),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

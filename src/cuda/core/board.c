@@ -5,6 +5,7 @@
 
 #include "base/bug.h"
 #include "base/place.h"
+#include "cuda/core/board_ranks.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/visible_boards.h"
 #include "host/live_gpu.h"
@@ -137,6 +138,7 @@ bool boards_start(struct shim *s, struct err *e)
   char dir[4096];
   if (s->options.machine && s->options.trace) return err_set(e, "--machine: traces are of one GPU");
   TRY(presets_dir(s->options.presets, dir, sizeof dir, e));
+  TRY(board_ranks_join(s, e));
   TRY(s->options.machine ? load_machine(s, dir, e) : load_gpu(s, dir, e));
   for (unsigned i = 0; i < x->n; i++) {
     const unsigned bits = x->of[i].preset.params.vm_page_bits;
@@ -145,6 +147,7 @@ bool boards_start(struct shim *s, struct err *e)
   if (s->program.shared && x->n > 1) return err_set(e, "CPU and GPU share their memory: there can be one GPU alone");
   if (s->program.shared) x->page_bits = gmem_page_bits(s->program.shared);
   for (unsigned i = 0; i < x->n; i++) TRY(start_board(s, &x->of[i], e));
+  board_ranks_share(s);
   return true;
 }
 

@@ -18,6 +18,7 @@
 #include "config/presets.h"
 #include "config/topology.h"
 #include "cuda/core/launch_watch.h"
+#include "cuda/core/process.h"
 #include "cuda/core/streams.h"
 #include "host/device.h"
 #include "host/timeline.h"
@@ -50,6 +51,7 @@ struct board {
   struct command *gone, *left; /* held: behind what was given to blocking streams, to any streams that are gone */
   uint64_t bytes;            /* of its memory, allocated */
   uint64_t graph_bytes[4];   /* of graphs, by CUgraphMem_attribute (graph_memory.h) */
+  struct device_print print; /* of its kernels, where several processes have GPUs (board_ranks.h) */
   board_mask reach;          /* whose memory its kernels reach (peer_access.h) */
   struct pool *pool, *pool_now; /* its default pool, once it was asked for; the one in use, NULL: that one */
 };

@@ -4,6 +4,7 @@
 
 #include "base/arith.h"
 #include "base/bug.h"
+#include "cuda/core/board_ranks.h"
 #include "cuda/core/checked.h"
 #include "cuda/core/host_image.h"
 #include "cuda/core/managed.h"
@@ -351,12 +352,17 @@ enum command_way copy_start(struct task *w, uint64_t now, uint64_t *end)
   const bool staged = is_staged(s, c);
   if (takes_engine(w, &l.dst, &l.src) && !(staged && program_is_guest(s)))
     return staged ? go_between(w, &l, now) : go(w, &l, now);
+  if (s->ranks && (is_apart(s, &c->dst) || is_apart(s, &c->src))) { /* its bytes may be in another process */
+    task_fault(s, board_ranks_refuse(s, "this copy"), now);
+    return COMMAND_LASTS;
+  }
   *end = now + duration(w, s, c);
   return COMMAND_LASTS;
 }
 
 void copy_finish(struct task *w)
 {
+  if (w->shim->ranks && w->shim->fault.code == CUDA_ERROR_NOT_SUPPORTED) return;
   if (!w->done && !move_all(w->shim, &w->op.memcpy.copy)) task_fault(w->shim, CUDA_ERROR_INVALID_VALUE, w->command.end);
 }
 

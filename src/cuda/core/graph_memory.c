@@ -4,6 +4,7 @@
 
 #include "base/arith.h"
 #include "base/bug.h"
+#include "cuda/core/board_ranks.h"
 #include "cuda/core/shim.h"
 
 enum { TYPE_PINNED = 1 };
@@ -159,6 +160,8 @@ static const struct graph_condition *condition(const struct shim *s, uint64_t ha
 CUresult condition_new(struct shim *s, struct board *b, uint64_t *handle, uint32_t value, bool assign)
 {
   if (!handle) return CUDA_ERROR_INVALID_VALUE;
+  const CUresult served = board_ranks_refuse(s, "a condition of a graph");
+  if (served != CUDA_SUCCESS) return served;
   uint64_t at = gmem_alloc(b->device.mem, sizeof value, "condition of a graph");
   if (!at) return CUDA_ERROR_OUT_OF_MEMORY;
   struct graph_condition *c = shim_alloc(sizeof *c);

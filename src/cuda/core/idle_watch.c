@@ -7,11 +7,13 @@
 #include <time.h>
 
 #include "base/own_thread.h"
+#include "cuda/core/board_ranks.h"
 #include "cuda/core/host_turns.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/task.h"
 
 enum { TICK_NS = 5 * 1000 * 1000, SPINS_NS = 20 * 1000 * 1000, ASLEEP_TICKS = 4, NS = 1000 * 1000 * 1000 };
+enum { RANKED_TIMES = 1500 }; /* 30 s: no time passes for the program, which is told that it must not wait */
 
 /* What is known of the thread that called last, since then. */
 struct evidence {
@@ -50,11 +52,12 @@ static bool program_waits(const struct shim *s, struct evidence *e)
   const struct thread *t = s->caller;
   uint64_t now = 0;
   if (e->calls != s->calls) *e = (struct evidence){ .calls = s->calls };
-  if (!t || !cpu_time(t, &now)) return ++e->asleep >= ASLEEP_TICKS;
+  const uint64_t times = s->ranks ? RANKED_TIMES : 1;
+  if (!t || !cpu_time(t, &now)) return ++e->asleep >= times * ASLEEP_TICKS;
   if (!e->begun) *e = (struct evidence){ .calls = s->calls, .begun = true, .cpu = now, .now = now };
   e->asleep = now == e->now && is_asleep(t) ? e->asleep + 1 : 0;
   e->now = now;
-  return now - e->cpu >= SPINS_NS || e->asleep >= ASLEEP_TICKS;
+  return now - e->cpu >= times * SPINS_NS || e->asleep >= times * ASLEEP_TICKS;
 }
 
 /* With --spin strict all threads are looked at, and one that spins on a page that was left open closes it. */
@@ -78,6 +81,7 @@ _Noreturn static void *look_after(void *p)
     nanosleep(&tick, NULL);
     pthread_mutex_lock(&s->lock);
     if (s->front.n_open && !s->front.busy && !s->ending && !s->starved && program_waits(s, &e) && nobody_leads(s, &e)) {
+      board_ranks_tell_wait(s);
       s->record.spun = true;
       if (s->caller) ((struct thread *)s->caller)->host_clock.spun = true;
       task_run(s, FRONT_NEVER);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cuda/core/board_ranks.h"
 #include "cuda/core/checked.h"
 #include "cuda/core/peer_access.h"
 #include "cuda/core/shim.h"
@@ -76,6 +77,8 @@ static uint64_t open_file(struct shim *s, int fd, const struct ipc_handle *h)
 
 CUresult ipc_export_memory(struct shim *s, CUipcMemHandle *out, uint64_t addr)
 {
+  const CUresult served = board_ranks_refuse(s, "memory for other processes");
+  if (served != CUDA_SUCCESS) return served;
   const struct block *b = memory_find(s, addr);
   struct ipc_handle h;
   if (!out || !b || b->kind != BLOCK_DEVICE || b->owner) return CUDA_ERROR_INVALID_VALUE;
@@ -101,6 +104,8 @@ static CUresult open_first(struct shim *s, CUdeviceptr *addr, const struct ipc_h
 
 CUresult ipc_open_memory(struct shim *s, CUdeviceptr *addr, const CUipcMemHandle *in, unsigned flags)
 {
+  const CUresult served = board_ranks_refuse(s, "memory of other processes");
+  if (served != CUDA_SUCCESS) return served;
   struct ipc_handle h;
   memcpy(&h, in, sizeof h);
   if (!addr || (flags & ~(unsigned)LAZY_PEER_ACCESS)) return CUDA_ERROR_INVALID_VALUE;

@@ -1,6 +1,7 @@
 #include "cuda/core/kernel_live.h"
 
 #include "base/host_memory.h"
+#include "base/ranks.h"
 #include "cuda/core/copy.h"
 #include "cuda/core/device_work.h"
 #include "cuda/core/kernel_run.h"
@@ -28,7 +29,7 @@ static uint64_t now(void *ctx)
 
 static bool is_wanted(struct shim *s)
 {
-  return s->may_pause && atomic_load_explicit(&s->wanted, memory_order_relaxed) > 0;
+  return s->may_pause && !s->ranks && atomic_load_explicit(&s->wanted, memory_order_relaxed) > 0;
 }
 
 /* Behind each window of the model. False: somebody should be asked, kernels were launched by kernels, another thread
@@ -74,6 +75,13 @@ static void cut_off(struct shim *s, struct board *b)
   take_ended(s);
 }
 
+/* In all ranks, when it is in the one whose GPU has looked last. */
+static bool is_over(struct shim *s, uint64_t now)
+{
+  const bool over = end_watch_is_over(s, now);
+  return s->ranks && s->end.on ? ranks_any(s->ranks, over) : over;
+}
+
 /* GPUs of one machine, which have one clock. */
 static enum front_gpu_stop run(void *ctx, uint64_t until)
 {
@@ -83,7 +91,7 @@ static enum front_gpu_stop run(void *ctx, uint64_t until)
   enum live_stop stop = live_run(b->simulator, until);
   if (stop == LIVE_REACHED) return FRONT_GPU_REACHED;
   if (stop == LIVE_ENDED) take_ended(s);
-  if (stop == LIVE_ASKED && end_watch_is_over(s, live_now(b->simulator))) cut_off(s, b);
+  if (stop == LIVE_ASKED && is_over(s, live_now(b->simulator))) cut_off(s, b);
   if (s->device_queued) device_work_give(s, live_now(b->simulator));
   return stop == LIVE_ASKED && is_wanted(s) ? FRONT_GPU_PAUSE : FRONT_GPU_EVENT;
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "cuda/core/board_ranks.h"
 #include "cuda/core/checked.h"
 #include "cuda/core/shim.h"
 
@@ -32,6 +33,13 @@ static bool read_word(struct shim *s, const CUstreamBatchMemOpParams *op, uint64
   return true;
 }
 
+/* The word is in the memory of a GPU. */
+static bool memory_is_elsewhere(struct shim *s, uint64_t addr)
+{
+  const struct block *b = memory_find(s, addr);
+  return !b || (b->kind != BLOCK_REGISTERED && !memory_on_host(b));
+}
+
 static CUresult check(struct shim *s, const CUstreamBatchMemOpParams *op)
 {
   uint64_t value;
@@ -41,6 +49,8 @@ static CUresult check(struct shim *s, const CUstreamBatchMemOpParams *op)
   if (op->operation < MEM_OP_WAIT_32 || op->operation > MEM_OP_WRITE_64) return CUDA_ERROR_INVALID_VALUE;
   if (op->word.flags > (is_wait(op) ? MEM_WAIT_NOR : 1) || op->word.address % word_bytes(op))
     return CUDA_ERROR_INVALID_VALUE;
+  if (is_wait(op) && memory_is_elsewhere(s, op->word.address))
+    return board_ranks_refuse(s, "a stream that waits for a value in the memory of a GPU");
   return read_word(s, op, &value) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 

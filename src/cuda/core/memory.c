@@ -10,6 +10,7 @@
 #include "base/bug.h"
 #include "base/host_memory.h"
 #include "base/place.h"
+#include "cuda/core/board_ranks.h"
 #include "cuda/core/checked.h"
 #include "cuda/core/managed.h"
 #include "cuda/core/peer_access.h"
@@ -243,6 +244,8 @@ CUresult memory_alloc_host(struct shim *s, void **p, uint64_t bytes, enum block_
   uint64_t page = boards_page(s);
   char name[48];
   if (bytes == 0 || bytes > HOST_MAPPINGS_END - HOST_MAPPINGS) return CUDA_ERROR_INVALID_VALUE;
+  const CUresult served = kind == BLOCK_MANAGED ? board_ranks_refuse(s, "managed memory") : CUDA_SUCCESS;
+  if (served != CUDA_SUCCESS) return served;
   uint64_t mapped = align_up(bytes, page);
   const bool moves = kind == BLOCK_MANAGED && page >= MANAGED_BLOCK && bytes <= MANAGED_MOST && managed_moves(s);
   const bool twice = moves || s->polls;

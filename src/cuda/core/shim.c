@@ -65,7 +65,7 @@ static void keep_status(int status, void *s)
 
 static void watch_process(struct shim *s)
 {
-  interrupt_watch(s);
+  if (!s->ranks) interrupt_watch(s); /* else it ends at once, and the others with it */
   shim_watch_forks();
   on_exit(keep_status, s);
 }

@@ -96,6 +96,7 @@ struct shim {
   unsigned nvml_users; /* calls of nvmlInit that nvmlShutdown has not ended */
   struct exec_options options;
   struct boards boards;
+  struct ranks *ranks;   /* processes that do the same, of which this is one (board_ranks.h); NULL: it is alone */
   struct timeline time; /* the host's clock */
   struct host_clock *host_clock; /* what passes on it between calls; NULL: nothing */
   struct device_print print;

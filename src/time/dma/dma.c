@@ -88,7 +88,7 @@ static void say_moved(struct dma *d, picos at)
   part_wake(d->moved_wake, at);
 }
 
-static void say_done(struct dma *d, const struct dma_engine *e, picos at)
+void dma_note_done(struct dma *d, const struct dma_done *x)
 {
   if (d->n_done == d->done_cap) {
     uint32_t cap = d->done_cap ? 2 * d->done_cap : 8;
@@ -97,8 +97,13 @@ static void say_done(struct dma *d, const struct dma_engine *e, picos at)
     mem_free(d->done);
     d->done = done, d->done_cap = cap, d->done_head = 0;
   }
-  d->done[(d->done_head + d->n_done++) & (d->done_cap - 1)] =
-      (struct dma_done){copy_of(e)->ticket, e->begin, at, e->failed};
+  d->done[(d->done_head + d->n_done++) & (d->done_cap - 1)] = *x;
+}
+
+static void say_done(struct dma *d, const struct dma_engine *e, picos at)
+{
+  const struct dma_done x = {copy_of(e)->ticket, e->begin, at, e->failed};
+  dma_note_done(d, &x);
 }
 
 /* Of an engine, or of what feeds it. */

@@ -116,6 +116,8 @@ void dma_free(struct dma *);
 void dma_post(struct dma *, const struct dma_copy *);
 /* Takes the next completion, in no order of tickets; false: none. */
 bool dma_take_done(struct dma *, struct dma_done *);
+/* It gets one from outside: from a process that simulates the GPU in the place of this one. */
+void dma_note_done(struct dma *, const struct dma_done *);
 /* No copy is there. */
 bool dma_idle(const struct dma *);
 

@@ -33,8 +33,22 @@ struct gpu_grid {
   struct occupancy occupancy;
 };
 
+/* What is known of a GPU that another process simulates. */
+struct gpu_followed {
+  uint64_t ctas_done;
+  struct gpu_launch_report launch[GRID_SLOTS];
+  uint64_t *books; /* of the launch that was asked for last */
+};
+
+/* What gpu_finish and gpu_count leave. */
+struct gpu_count {
+  struct gpu_stats stats;
+  struct netlist_stats sum;
+};
+
 struct gpu {
   struct params params;
+  struct gpu_followed *followed; /* NULL: it is simulated here */
   struct netlist net;
   struct domain *domain;
   struct arena arena; /* its requesters */
@@ -62,8 +76,7 @@ struct gpu {
   picos ended;                 /* the last of its launches that are closed */
   /* As it ended. */
   struct hazard *hazards; /* sum over SMs; NULL: not checked */
-  struct gpu_stats stats;
-  struct netlist_stats sum;
+  struct gpu_count count;
   struct gpu_instances instances;
   const struct run_watch *watch;
   bool watch_ends;
@@ -230,6 +243,8 @@ void gpu_free(struct gpu *g)
   instances_free(&g->instances_before);
   instances_free(&g->instances);
   mem_free(g->begun);
+  if (g->followed) mem_free(g->followed->books);
+  mem_free(g->followed);
   for (unsigned i = 0; i < GRID_SLOTS; i++) arena_free(&g->grid[i].arena);
   mem_free(g);
 }
@@ -395,6 +410,7 @@ bool gpu_open(struct gpu *g, const struct gpu_launch *l, unsigned *slot, struct 
   struct dispatch_grid d = grid_of(g, l, &o);
   recount(g, *slot, l->source->space);
   grid->occupancy = o;
+  if (g->followed) g->followed->launch[*slot] = (struct gpu_launch_report){0};
   grid->open = true;
   g->n_open++;
   netlist_open_grid(&g->net, *slot, l->source, &d, g->const_spaces++, &grid->arena);
@@ -457,7 +473,7 @@ enum run_end gpu_stopped(const struct gpu *g)
 
 uint64_t gpu_ctas_done(const struct gpu *g)
 {
-  return g->net.dispatcher.done;
+  return g->followed ? g->followed->ctas_done : g->net.dispatcher.done;
 }
 
 uint64_t gpu_now(const struct gpu *g)
@@ -517,11 +533,11 @@ static void collect_hazards(struct gpu *g)
 static void collect(struct gpu *g, picos end)
 {
   if (g->hazards) collect_hazards(g);
-  netlist_sum(&g->net, &g->sum);
-  netlist_since(&g->sum, &g->before);
+  netlist_sum(&g->net, &g->count.sum);
+  netlist_since(&g->count.sum, &g->before);
   end_instances(g);
   picos clock = params_clock_ps(&g->params), time = end - g->started;
-  g->stats = (struct gpu_stats){
+  g->count.stats = (struct gpu_stats){
       .cycles = time / clock,
       .launch_cycles = g->params.launch_latency_cycles,
       .time_ps = time,
@@ -529,7 +545,7 @@ static void collect(struct gpu *g, picos end)
       .ctas_per_sm = g->first.ctas,
       .warps_per_sm = g->first.warps,
       .shared_bytes_per_cta = g->first.shared_per_cta,
-      .warp_insts = g->sum.sm.warp_insts,
+      .warp_insts = g->count.sum.sm.warp_insts,
   };
 }
 
@@ -546,14 +562,14 @@ static unsigned stats_groups(struct gpu_stats *gpu, struct netlist_stats *sum, s
 
 unsigned gpu_stats_groups(struct gpu *g, struct stat_group out[GPU_MAX_GROUPS])
 {
-  return stats_groups(&g->stats, &g->sum, out);
+  return stats_groups(&g->count.stats, &g->count.sum, out);
 }
 
 static void check_laws_of(struct gpu *g, struct netlist_stats *sum)
 {
   struct stat_group group[GPU_MAX_GROUPS];
   struct err e = {0};
-  unsigned n = stats_groups(&g->stats, sum, group);
+  unsigned n = stats_groups(&g->count.stats, sum, group);
   for (unsigned i = 0; i < n; i++)
     if (!stat_check_laws(group[i], &e)) BUG("%s", e.msg);
   if (!netlist_check_laws(&g->net, sum, &e)) BUG("%s", e.msg);
@@ -563,7 +579,7 @@ static void check_laws(struct gpu *g)
 {
   struct netlist_stats all;
   if (!g->begun) {
-    check_laws_of(g, &g->sum);
+    check_laws_of(g, &g->count.sum);
     return;
   }
   netlist_sum(&g->net, &all);
@@ -622,6 +638,11 @@ static picos end_of_all(const struct gpu *g)
 
 bool gpu_launch_times(const struct gpu *g, unsigned slot, uint64_t *start, uint64_t *end)
 {
+  if (g->followed) {
+    const struct gpu_launch_report *l = &g->followed->launch[slot];
+    *start = l->start, *end = l->end;
+    return l->ended;
+  }
   *start = g->net.dispatcher.grid[slot].start;
   *end = end_of_grid(g, slot);
   return netlist_grid_ended(&g->net, slot);
@@ -629,6 +650,7 @@ bool gpu_launch_times(const struct gpu *g, unsigned slot, uint64_t *start, uint6
 
 void gpu_count(struct gpu *g)
 {
+  if (g->followed) return;
   collect(g, later(end_of_all(g), g->started));
 }
 
@@ -670,6 +692,10 @@ void gpu_flow(const struct gpu *g, struct netlist_flow *now)
 
 void gpu_traffic(const struct gpu *g, unsigned slot, struct traffic *t)
 {
+  if (g->followed) {
+    memcpy(t, g->followed->launch[slot].moved, sizeof *t);
+    return;
+  }
   netlist_traffic(&g->net, slot, t);
   traffic_since(t, &g->moved_before[slot]);
 }
@@ -690,16 +716,43 @@ const struct occupancy *gpu_occupancy(const struct gpu *g, unsigned slot)
   return &g->grid[slot].occupancy;
 }
 
+static size_t books_words(const struct gpu *g, unsigned slot)
+{
+  const uint64_t n = code_count(&g->net.dispatcher.grid[slot].source->code);
+  return n * WARP_STATE__N + 6 * n + 1;
+}
+
+static struct core_books books_in(const struct gpu *g, unsigned slot, uint64_t *books)
+{
+  const uint64_t n = code_count(&g->net.dispatcher.grid[slot].source->code), n_states = n * WARP_STATE__N;
+  return (struct core_books){.n_insts = n, .by_inst = books, .issued = books + n_states,
+                             .threads = books + n_states + n, .sectors = books + n_states + 2 * n,
+                             .passes = books + n_states + 3 * n, .conflicts = books + n_states + 4 * n,
+                             .excess = books + n_states + 5 * n};
+}
+
+size_t gpu_books_bytes(const struct gpu *g, unsigned slot)
+{
+  return books_words(g, slot) * sizeof(uint64_t);
+}
+
+uint64_t *gpu_books(const struct gpu *g, unsigned slot, size_t *bytes)
+{
+  uint64_t *books = mem_zeroed(books_words(g, slot), sizeof *books);
+  struct core_books b = books_in(g, slot, books);
+  *bytes = books_words(g, slot) * sizeof *books;
+  if (g->followed && g->followed->books) memcpy(books, g->followed->books, *bytes);
+  for (unsigned i = 0; !g->followed && i < g->net.n_cores; i++)
+    g->net.core[i]->ops->books_into(g->net.core[i], slot, &b);
+  return books;
+}
+
 struct gpu_inst_profile gpu_profile(const struct gpu *g, unsigned slot)
 {
-  const struct code_view *code = &g->net.dispatcher.grid[slot].source->code;
-  uint64_t n = code_count(code), n_states = n * WARP_STATE__N;
-  uint64_t *books = mem_zeroed(n_states + 6 * n + 1, sizeof *books); /* one block, freed as by_inst */
-  struct core_books b = {.n_insts = n, .by_inst = books, .issued = books + n_states, .threads = books + n_states + n,
-                         .sectors = books + n_states + 2 * n, .passes = books + n_states + 3 * n,
-                         .conflicts = books + n_states + 4 * n, .excess = books + n_states + 5 * n};
-  for (unsigned i = 0; i < g->net.n_cores; i++) g->net.core[i]->ops->books_into(g->net.core[i], slot, &b);
-  return (struct gpu_inst_profile){.n_insts = n, .n_states = WARP_STATE__N, .state_name = warp_state_name,
+  size_t bytes;
+  uint64_t *books = gpu_books(g, slot, &bytes); /* one block, freed as by_inst */
+  const struct core_books b = books_in(g, slot, books);
+  return (struct gpu_inst_profile){.n_insts = b.n_insts, .n_states = WARP_STATE__N, .state_name = warp_state_name,
                                    .by_inst = b.by_inst, .issued = b.issued, .threads = b.threads,
                                    .sectors = b.sectors, .excess = b.excess, .passes = b.passes,
                                    .conflicts = b.conflicts};
@@ -709,4 +762,56 @@ void gpu_profile_free(struct gpu_inst_profile *p)
 {
   mem_free(p->by_inst);
   *p = (struct gpu_inst_profile){0};
+}
+
+/* --- a GPU that another process simulates ------------------------------------------------------- */
+
+struct gpu_report gpu_report(const struct gpu *g)
+{
+  return (struct gpu_report){.domain = domain_report(g->domain), .ctas_done = gpu_ctas_done(g), .stopped = g->stop};
+}
+
+void gpu_follow(struct gpu *g, const struct gpu_report *r)
+{
+  if (!g->followed) g->followed = mem_zeroed(1, sizeof *g->followed);
+  g->followed->ctas_done = r->ctas_done;
+  g->stop = (enum run_end)r->stopped;
+  domain_follow(g->domain, &r->domain);
+  for (unsigned i = 0; i < LINK_PORT__N; i++) link_port_drop(g->port[i]);
+}
+
+struct gpu_launch_report gpu_launch_report(const struct gpu *g, unsigned slot)
+{
+  struct gpu_launch_report r = {0};
+  struct traffic t;
+  r.ended = gpu_launch_times(g, slot, &r.start, &r.end);
+  gpu_traffic(g, slot, &t);
+  _Static_assert(sizeof t == sizeof r.moved, "all that a launch moves");
+  memcpy(r.moved, &t, sizeof t);
+  return r;
+}
+
+void gpu_follow_launch(struct gpu *g, unsigned slot, const struct gpu_launch_report *r)
+{
+  BUG_ON(!g->followed);
+  g->followed->launch[slot] = *r;
+}
+
+const void *gpu_count_report(struct gpu *g, size_t *bytes)
+{
+  *bytes = sizeof g->count;
+  return &g->count;
+}
+
+void gpu_follow_count(struct gpu *g, const void *count)
+{
+  memcpy(&g->count, count, sizeof g->count);
+}
+
+void gpu_follow_books(struct gpu *g, unsigned slot, const uint64_t *books)
+{
+  const size_t words = books_words(g, slot);
+  BUG_ON(!g->followed);
+  g->followed->books = mem_resize(g->followed->books, words, sizeof *books);
+  memcpy(g->followed->books, books, words * sizeof *books);
 }

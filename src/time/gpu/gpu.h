@@ -118,6 +118,36 @@ enum run_end gpu_finish(struct gpu *, struct fault *, FILE *report);
 /* When a launch reached the GPU, and when it ended: its last CTA, its last store in L2. False: it has not ended. */
 bool gpu_launch_times(const struct gpu *, unsigned slot, uint64_t *start, uint64_t *end);
 
+/* --- a GPU that another process simulates --------------------------------------------------------
+ * It is there like any other: launches are opened and closed, its ports take part in links. But its windows pass
+ * elsewhere (time/machine/machine.h), and what happened in them it is told. */
+
+/* How it stands: at the end of an epoch. */
+struct gpu_report {
+  struct domain_report domain;
+  uint64_t ctas_done;
+  uint32_t stopped; /* enum run_end */
+};
+struct gpu_report gpu_report(const struct gpu *);
+void gpu_follow(struct gpu *, const struct gpu_report *);
+
+/* A launch: when it reached the GPU and ended, what it moved. */
+struct gpu_launch_report {
+  uint64_t start, end;
+  uint64_t moved[4]; /* struct traffic */
+  uint64_t ended;    /* bool */
+};
+struct gpu_launch_report gpu_launch_report(const struct gpu *, unsigned slot);
+void gpu_follow_launch(struct gpu *, unsigned slot, const struct gpu_launch_report *);
+
+/* Counters, as the last gpu_finish or gpu_count left them: bytes that a GPU of the same build takes. And the books of a
+ * launch, as gpu_profile has them: numbers of 64 bits. */
+const void *gpu_count_report(struct gpu *, size_t *bytes);
+void gpu_follow_count(struct gpu *, const void *);
+size_t gpu_books_bytes(const struct gpu *, unsigned slot);
+uint64_t *gpu_books(const struct gpu *, unsigned slot, size_t *bytes); /* the caller's: mem_free */
+void gpu_follow_books(struct gpu *, unsigned slot, const uint64_t *);
+
 /* Simulated time since gpu_new, ps. */
 uint64_t gpu_now(const struct gpu *);
 /* Without launches: nothing happens until `when`, ps, rounded up to an SM cycle: the next kernel starts then. In the

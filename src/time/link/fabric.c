@@ -43,6 +43,8 @@ struct fabric {
   uint16_t *place;          /* of each wire there; NOT_DUE: nowhere */
   picos waits;     /* the first message at a port that this epoch left there */
   uint64_t moved;
+  void (*answered)(void *ctx, const struct link_msg *, const void *bytes); /* NULL: nobody watches */
+  void *watch_ctx;
 };
 
 /* --- which wire is next ------------------------------------------------------------------------- */
@@ -177,6 +179,12 @@ void fabric_serve(struct fabric *f, unsigned node, fabric_serve_fn *serve, void 
   f->node[node].ctx = ctx;
 }
 
+void fabric_watch(struct fabric *f, void (*answered)(void *ctx, const struct link_msg *, const void *bytes), void *ctx)
+{
+  f->answered = answered;
+  f->watch_ctx = ctx;
+}
+
 picos fabric_epoch(const struct fabric *f, const picos *window)
 {
   picos least = TIME_NEVER;
@@ -221,6 +229,7 @@ void fabric_answer(struct fabric *f, const struct link_msg *to, enum link_msg_ki
   const struct link_msg m = {.arrive = at, .last = at, .line = to->line, .payload = payload, .tag = to->tag,
                              .body = body, .from = to->to, .to = to->from, .wire = WIRE_NONE, .kind = (uint8_t)kind,
                              .port = to->port};
+  if (f->answered) f->answered(f->watch_ctx, &m, bytes);
   send_on(f, to->to, link_ring_push(&one, &m, bytes));
   link_ring_free(&one);
 }

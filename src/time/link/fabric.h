@@ -43,6 +43,9 @@ void fabric_serve(struct fabric *, unsigned node, fabric_serve_fn *, void *ctx);
 void fabric_answer(struct fabric *, const struct link_msg *to, enum link_msg_kind, uint32_t payload, uint32_t body,
                    const void *bytes, picos at);
 
+/* Is called with each answer of who serves, when it goes. */
+void fabric_watch(struct fabric *, void (*answered)(void *ctx, const struct link_msg *, const void *bytes), void *ctx);
+
 /* The longest epoch, when the domain of node i, which has joined or is expected, has windows of window[i] ps; 0: a link
  * is too fast for them. */
 picos fabric_epoch(const struct fabric *, const picos *window);

@@ -65,6 +65,9 @@ void link_ring_free(struct link_ring *);
  * it stays there until the ring grows. */
 struct link_msg *link_ring_push(struct link_ring *, const struct link_msg *, const void *bytes);
 void link_ring_pop(struct link_ring *);
+/* Calls fn with the last n messages, and with what the caller says of them. */
+void link_ring_last(const struct link_ring *, uint32_t n, void (*fn)(void *ctx, const struct link_msg *, bool),
+                    void *ctx, bool said);
 
 /* The first one; NULL: none. */
 static inline struct link_msg *link_ring_front(const struct link_ring *r)

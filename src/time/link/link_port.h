@@ -46,6 +46,7 @@ struct link_port {
   unsigned n_lanes;
   struct link_ring taken; /* headers of messages that were taken; arrive: when */
   picos last_sent;
+  uint32_t fresh; /* messages of `out` that link_port_share has not seen, the last ones */
   picos *wake; /* the next event of the part that takes messages */
 };
 
@@ -53,6 +54,13 @@ void link_port_free(struct link_port *);
 
 /* Sends a message of the domain at m->arrive, no earlier than the one before. */
 void link_port_send(struct link_port *, const struct link_msg *, const void *bytes);
+
+/* Several processes simulate one machine: calls fn with each message that was sent since the last call, and with the
+ * header of each that was taken since the machine phase. */
+void link_port_share(struct link_port *, void (*fn)(void *ctx, const struct link_msg *, bool taken), void *ctx);
+/* One of these, in a process that only hears of the domain; what came to the domain is dropped there. */
+void link_port_hear(struct link_port *, const struct link_msg *, const void *bytes, bool taken);
+void link_port_drop(struct link_port *);
 
 /* When the first message arrives, and its lane; TIME_NEVER: there is none. */
 picos link_port_next(const struct link_port *, unsigned *lane);

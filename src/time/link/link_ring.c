@@ -72,3 +72,11 @@ void link_ring_pop(struct link_ring *r)
   r->n--;
   skip_gap(r);
 }
+
+void link_ring_last(const struct link_ring *r, uint32_t n, void (*fn)(void *ctx, const struct link_msg *, bool),
+                    void *ctx, bool said)
+{
+  struct link_ring at = *r; /* the same bytes */
+  for (; at.n; at.head += bytes_of(link_ring_front(&at)), at.n--, skip_gap(&at))
+    if (at.n <= n) fn(ctx, link_ring_front(&at), said);
+}

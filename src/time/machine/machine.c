@@ -85,6 +85,7 @@ static void run_awake(struct machine *m)
     m->end[i] = DOMAIN_REACHED;
     if (domain_next(m->domain[i]) < m->to) m->awake[m->n_awake++] = i;
   }
+  if (m->cfg.ranks) m->n_awake = m->cfg.ranks->plan(m->cfg.ranks->ctx, m->awake, m->n_awake);
   if (m->n_awake == 1 || m->cfg.in_turn) {
     for (unsigned i = 0; i < m->n_awake; i++) run_domain(m, m->awake[i], m->team);
     return;
@@ -149,7 +150,7 @@ static bool any_notice(const struct machine *m)
   return false;
 }
 
-enum machine_stop machine_run(struct machine *m, picos until)
+static enum machine_stop run(struct machine *m, picos until)
 {
   for (;;) {
     picos from = earliest(m);
@@ -160,10 +161,20 @@ enum machine_stop machine_run(struct machine *m, picos until)
     }
     m->to = until - from > m->cfg.epoch ? from + m->cfg.epoch : until;
     run_awake(m);
+    if (m->cfg.ranks) m->cfg.ranks->meet(m->cfg.ranks->ctx, m->end);
     run_machine_phase(m, from);
     if (any_notice(m)) return MACHINE_NOTICE;
     if (state(m) == MACHINE_STUCK) return MACHINE_STUCK;
   }
+}
+
+enum machine_stop machine_run(struct machine *m, picos until)
+{
+  const struct machine_ranks *ranks = m->cfg.ranks;
+  if (ranks) ranks->begin(ranks->ctx, until);
+  const enum machine_stop stop = run(m, until);
+  if (ranks) ranks->end(ranks->ctx);
+  return stop;
 }
 
 void machine_renew_threads(struct machine *m, unsigned threads)

@@ -15,6 +15,19 @@
 
 struct machine;
 
+/* Where several processes simulate one machine, each lets some of its domains pass; the parts of the machine phase run
+ * in all of them. */
+struct machine_ranks {
+  void *ctx;
+  /* A run begins, up to `until`: how all domains stand becomes known to all. It is about to end. */
+  void (*begin)(void *ctx, picos until);
+  void (*end)(void *ctx);
+  /* An epoch begins, in which these domains have something to do. Leaves those of this process: returns how many. */
+  unsigned (*plan)(void *ctx, unsigned *domain, unsigned n);
+  /* They have run: what those of others have sent, how they stand (domain_follow), how their runs ended, by domain. */
+  void (*meet)(void *ctx, enum domain_end *end);
+};
+
 struct machine_config {
   unsigned threads; /* host threads, >= 1 */
   struct domain *const *domain; /* the caller's; >= 1 */
@@ -23,6 +36,7 @@ struct machine_config {
   struct part *part; /* of the machine phase, in their order: run(from, to) moves what domains sent in [from, to) and in
                         windows that began there. An epoch begins with their next event, too, if they have one */
   unsigned n_parts;
+  const struct machine_ranks *ranks; /* NULL: this process has all domains */
   bool in_turn; /* domains run one behind the other, each with all threads: what they call outside is not for several */
 };
 

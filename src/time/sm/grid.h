@@ -21,6 +21,7 @@ struct sm_grid {
   uint64_t space;       /* line_of_space of its global memory */
   const struct places *places; /* where its pages are; NULL: all here */
   unsigned node;               /* of this GPU */
+  bool apart;                  /* bytes of others are in other processes (isa/step.h) */
   uint8_t lanes;        /* of a warp, … */
   lane_mask all_lanes;  /* … all of them */
   uint8_t in_order;     /* mask of dependence counters, see in_order.h */

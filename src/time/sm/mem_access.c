@@ -101,6 +101,25 @@ static bool is_remote(const struct txn *t)
   return false;
 }
 
+/* Where bytes of other nodes are in other processes only loads, stores and atomics reach them: all else has the bytes
+ * of this process. */
+static bool refuse_elsewhere(struct mem_access *a, const struct txn *t)
+{
+  *a->fault = (struct fault){.kind = FAULT_UNSUPPORTED, .pc = t->inst->pc, .source = t->grid->source};
+  snprintf(a->fault->text, sizeof a->fault->text,
+           "pc 0x%llx: a texture, or a bulk or tensor copy, in memory of the host or of another GPU; not with --ranks",
+           (unsigned long long)t->inst->pc);
+  return false;
+}
+
+bool mem_access_piece(struct mem_access *a, const struct txn *t, uint64_t addr, uint32_t bytes)
+{
+  if (!t->grid->apart || !t->grid->places || !bytes) return true;
+  const unsigned first = place_of(t->grid->places, addr), last = place_of(t->grid->places, addr + bytes - 1);
+  const unsigned own = t->grid->node + 1;
+  return ((first == PLACE_OWN || first == own) && (last == PLACE_OWN || last == own)) || refuse_elsewhere(a, t);
+}
+
 static void book_excess(struct sm_stats *s, const struct txn *t)
 {
   const unsigned n = coalescer_excess(t);
@@ -141,6 +160,7 @@ static bool global_access(struct mem_access *a, struct warp_slot *w, struct txn 
   if (t->access->mem.op == MEM_ATOMIC || t->access->mem.op == MEM_RED) coalesce_atomics(t);
   if (!local) name_lines(t);
   bool remote = !local && t->grid->places && is_remote(t);
+  if (remote && t->grid->apart && (t->gathered || t->inst->mem.image)) return refuse_elsewhere(a, t);
   if (!local && (t->access->mem.strong || remote || strong_pending(&a->strong, t))) {
     t->kind = TXN_STRONG;
     s->strong_insts++;
@@ -184,6 +204,7 @@ static bool texture_access(struct mem_access *a, struct warp_slot *w, struct txn
   s->texture_requests += requests;
   s->texture_lines += t->n_lines;
   name_lines(t);
+  if (t->grid->apart && t->grid->places && is_remote(t)) return refuse_elsewhere(a, t);
   t->kind = TXN_GLOBAL;
   return perform_now(a, w, t);
 }

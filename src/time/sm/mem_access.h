@@ -47,5 +47,7 @@ bool mem_access_const_arrived(struct txn *, uint64_t line);
  * mem_access_late; so is a copy, when the copy engine says so. */
 bool mem_access_comes_late(const struct mem_access *, const struct txn *);
 bool mem_access_late(struct mem_access *, struct txn *);
+/* A copy is about to move this piece of global memory. False: guest fault, its bytes are in another process. */
+bool mem_access_piece(struct mem_access *, const struct txn *, uint64_t addr, uint32_t bytes);
 
 #endif

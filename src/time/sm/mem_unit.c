@@ -482,7 +482,7 @@ static bool copy_piece(void *ctx, uint16_t id, uint32_t k, struct copy_piece *p,
   struct step_warp *w = warp_of(u, t)->step;
   if (!w->ops->copy_piece(w, &t->access->effect, k, p, u->access.view, u->access.fault)) return false;
   *bytes = t->access->mem.copy.bytes;
-  return true;
+  return mem_access_piece(&u->access, t, p->addr, p->bytes);
 }
 
 /* Can the port take the requests for so many lines? */

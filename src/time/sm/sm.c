@@ -136,6 +136,7 @@ void sm_open_grid(struct sm *m, unsigned slot, struct step_source *source, unsig
                         .space = line_of_space(source->space),
                         .places = source->places,
                         .node = source->node,
+                        .apart = source->apart,
                         .const_space = const_space % GRID_CONST_SPACES * GRID_BANKS,
                         .n_insts = code_count(code)};
   g->by_inst = ARENA_ARRAY(a, uint64_t, g->n_insts * WARP_STATE__N);
