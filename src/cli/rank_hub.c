@@ -185,8 +185,8 @@ static bool end_others(const struct hub *h)
   if (differs == h->n && ended(h) == h->n) return true;
   if (h->first) return false;
   if (differs < h->n)
-    fprintf(stderr, "warpstep: --ranks: the program does not do the same in all of its processes (number %llu of "
-            "launches, copies, waits and reads of the host's memory): only deterministic programs can be run so\n",
+    fprintf(stderr, "warpstep: --ranks: the program does not do the same in all of its processes (found at step "
+            "%llu): only deterministic programs can be run so\n",
             (unsigned long long)h->frame[differs].noted);
   else
     fprintf(stderr, "warpstep: --ranks: process %u of %u has ended while others go on: the program does not do the "

@@ -178,10 +178,12 @@ static enum domain_end hear(const struct ranked *x, unsigned member, struct rank
 
 /* --- epochs -------------------------------------------------------------------------------------- */
 
-static unsigned plan(void *ctx, unsigned *domain, unsigned n)
+/* Epochs are those of links and GPUs, which are alike everywhere: if not, the mistake is ours. */
+static unsigned plan(void *ctx, picos to, unsigned *domain, unsigned n)
 {
   struct ranked *x = ctx;
   unsigned kept = 0;
+  ranks_note(x->ranks, &to, sizeof to);
   x->n_awake = n;
   x->alone = NOBODY;
   for (unsigned i = 0; i < n; i++) {

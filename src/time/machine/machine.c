@@ -85,7 +85,7 @@ static void run_awake(struct machine *m)
     m->end[i] = DOMAIN_REACHED;
     if (domain_next(m->domain[i]) < m->to) m->awake[m->n_awake++] = i;
   }
-  if (m->cfg.ranks) m->n_awake = m->cfg.ranks->plan(m->cfg.ranks->ctx, m->awake, m->n_awake);
+  if (m->cfg.ranks) m->n_awake = m->cfg.ranks->plan(m->cfg.ranks->ctx, m->to, m->awake, m->n_awake);
   if (m->n_awake == 1 || m->cfg.in_turn) {
     for (unsigned i = 0; i < m->n_awake; i++) run_domain(m, m->awake[i], m->team);
     return;

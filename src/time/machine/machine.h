@@ -22,8 +22,9 @@ struct machine_ranks {
   /* A run begins, up to `until`: how all domains stand becomes known to all. It is about to end. */
   void (*begin)(void *ctx, picos until);
   void (*end)(void *ctx);
-  /* An epoch begins, in which these domains have something to do. Leaves those of this process: returns how many. */
-  unsigned (*plan)(void *ctx, unsigned *domain, unsigned n);
+  /* An epoch up to `to` begins, in which these domains have something to do. Leaves those of this process: returns how
+   * many. */
+  unsigned (*plan)(void *ctx, picos to, unsigned *domain, unsigned n);
   /* They have run: what those of others have sent, how they stand (domain_follow), how their runs ended, by domain. */
   void (*meet)(void *ctx, enum domain_end *end);
 };
