@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Python packages that open the CUDA driver or bring their own runtime, unmodified, under `warpstep exec
-# --functional`: Numba's CUDA target, CuPy, tinygrad's CUDA backend, Triton, PyTorch. A package that the
+# --functional`: Numba's CUDA target, CuPy, tinygrad's CUDA backend, Triton, PyTorch, JAX. A package that the
 # interpreter does not find is skipped with a line. Each script checks its results against NumPy.
 #
-#   tests/clients/run.sh [numba|cupy|cupy_libs|tinygrad|triton|torch|torch_layers|torch_train ...]
+#   tests/clients/run.sh [numba|cupy|cupy_libs|tinygrad|triton|torch|torch_layers|torch_train|jax ...]
 #
 # cupy_libs: what calls cuBLAS, cuFFT, cuRAND, cuSOLVER, cuSPARSE. torch_layers: what calls cuDNN. torch_train: a ResNet, an
 # LSTM, a transformer, STEPS steps each (2; the 20 of docs/pytorch.md take minutes).
@@ -49,7 +49,7 @@ tensor_tests() {
 }
 
 failed=0
-[ $# -gt 0 ] || set -- numba cupy cupy_libs tinygrad triton torch torch_layers torch_train
+[ $# -gt 0 ] || set -- numba cupy cupy_libs tinygrad triton torch torch_layers torch_train jax
 for name; do
   if ! "$python" -c "import numpy, importlib.util as u, sys; sys.exit(not u.find_spec('${name%%_*}'))" 2>/dev/null; then
     echo "ok clients $name # SKIP $python does not have it"

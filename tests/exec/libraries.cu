@@ -83,6 +83,8 @@ static void library()
   CHECK(cudaLibraryGetKernel(&axpy, library, "read") != cudaSuccess && cudaGetLastError() != cudaSuccess);
 }
 
+__device__ int variable[4];
+
 static void pointers()
 {
   CUpointer_attribute which[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_RANGE_SIZE,
@@ -99,6 +101,16 @@ static void pointers()
   CHECK(size == 4096 && host == managed);
   CU(cuPointerGetAttributes(4, which, out, (CUdeviceptr)&local));
   CHECK(type == 0 && size == 0 && ordinal == -2 && !host);
+
+  // A variable of a module is memory of its GPU, too.
+  CUdeviceptr at;
+  CUDA(cudaGetSymbolAddress((void **)&at, variable));
+  at += 4, ordinal = -5, type = 0;
+  CU(cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, at));
+  CU(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, at));
+  CU(cuPointerGetAttribute(&host, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, at));
+  CHECK(ordinal == 0 && type == CU_MEMORYTYPE_DEVICE && (CUdeviceptr)host == at);
+  CHECK(cuPointerGetAttribute(&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, at) == CUDA_ERROR_INVALID_VALUE);
 
   cudaStream_t stream;
   CUDA(cudaStreamCreate(&stream));

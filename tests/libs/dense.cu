@@ -218,6 +218,8 @@ static void others(cusolverDnHandle_t h)
   check(cusolverDnDgetrf(h, 3, 3, a, 2, work, pivots, info) == CUSOLVER_STATUS_INVALID_VALUE, "a short leading dimension");
   check(cusolverDnDgetrf(nullptr, 3, 3, a, 3, work, pivots, info) == CUSOLVER_STATUS_NOT_INITIALIZED, "no handle");
   check(cusolverDnDorgqr_bufferSize(h, 3, 4, 2, a, 3, work, &words) == CUSOLVER_STATUS_INVALID_VALUE, "more columns than rows");
+  // CuPy's qr asks with the number of columns where rows lie apart.
+  check(cusolverDnDgeqrf_bufferSize(h, 5, 4, a, 4, &words) == CUSOLVER_STATUS_SUCCESS && words >= 0, "room of 5 x 4");
   check(cusolverDnDsytri_bufferSize(h, CUBLAS_FILL_MODE_LOWER, 3, a, 3, pivots, &words) == CUSOLVER_STATUS_NOT_SUPPORTED, "a function that is not there");
   // The 64-bit interface.
   double *b = device(std::vector<double>{4, 2, 2, 5}), *x = device(std::vector<double>{8, 14});

@@ -127,10 +127,27 @@ static CUcontext context_on(struct shim *s, struct board *b)
   return c->board == b ? c : context_primary(s, b);
 }
 
+/* Variables of a module are no allocation, but memory of the GPU that it was loaded on. */
+static CUresult variable_attribute(struct shim *s, void *out, int which, CUdeviceptr p)
+{
+  if (!memory_is_device(s, p)) return CUDA_ERROR_INVALID_VALUE;
+  switch (which) {
+  case POINTER_CONTEXT: *(CUcontext *)out = context_on(s, board_of(s, p)); break;
+  case POINTER_MEMORY_TYPE: *(unsigned *)out = MEM_DEVICE; break;
+  case POINTER_DEVICE: *(CUdeviceptr *)out = p; break;
+  case POINTER_IS_MANAGED: *(unsigned *)out = 0; break;
+  case POINTER_ORDINAL: *(int *)out = (int)board_of(s, p)->number; break;
+  case POINTER_MAPPED: *(unsigned *)out = 1; break;
+  default: return CUDA_ERROR_INVALID_VALUE;
+  }
+  return CUDA_SUCCESS;
+}
+
 static CUresult pointer_attribute(struct shim *s, void *out, int which, CUdeviceptr p)
 {
   const struct block *b = memory_find(s, p);
-  if (!out || !b) return CUDA_ERROR_INVALID_VALUE;
+  if (!out) return CUDA_ERROR_INVALID_VALUE;
+  if (!b) return variable_attribute(s, out, which, p);
   uint64_t offset = p - (p - b->addr < b->bytes ? b->addr : b->device);
   switch (which) {
   case POINTER_CONTEXT: *(CUcontext *)out = context_on(s, b->board); break;
