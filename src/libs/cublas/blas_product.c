@@ -1,5 +1,6 @@
 #include "libs/cublas/blas_product.h"
 
+#include <math.h>
 #include <string.h>
 
 int blas_element(int data)
@@ -95,44 +96,105 @@ bool blas_product_known(const struct blas_product *p)
   return f != F_NONE && (!p->extra.epilogue || f == F_S || f == F_T || f == F_H || f == F_B || f == F_8);
 }
 
+/* Tiles of D, rows by columns, and what a kernel needs beside its arguments. */
 struct kernel_choice {
   enum lib_kernel kernel;
-  int tile, threads;
+  int rows, columns, threads;
+  int shared;  /* bytes of dynamic shared memory */
   int reducer; /* that adds splits of k; -1: there is none */
 };
 
-/* The four kernels of a tile are in this order: rows of A, columns of B along k (k) or not (x). */
-static enum lib_kernel of_layout(enum lib_kernel first, const struct ws_gemm_args *a)
+static int64_t tiles(int64_t length, int tile) { return (length + tile - 1) / tile; }
+
+/* Sizes of tiles of the products on tensor cores, in the order of their kernels. */
+enum { WIDE, LARGE, SMALL, SIZES };
+static const struct tile_size {
+  int rows, columns, threads, shared;
+  int resident;    /* CTAs that an SM holds at once */
+  int alone, rate; /* multiply-adds of a cycle, per mille of the fastest: of one CTA on an SM, of as many as it holds */
+} sizes[SIZES] = {
+  {128, 256, 256, 4 * (128 + 256) * 64, 1, 1000, 1000},
+  {128, 128, 128, 3 * (128 + 128) * 64, 2, 600, 900},
+  {64, 64, 128, 3 * (64 + 64) * 64, 4, 250, 550},
+};
+
+/* What the SM with most CTAs needs, in units that are the same for all sizes. */
+static double cost(const struct tile_size *t, const struct ws_gemm_args *a, int64_t batch, int sms)
 {
-  return (enum lib_kernel)((int)first + (a->a_along_k ? 0 : 2) + (a->b_along_k ? 0 : 1));
+  const double all = (double)tiles(a->m, t->rows) * (double)tiles(a->n, t->columns) * (double)batch;
+  const double per_sm = ceil(all / sms), others = t->resident - 1;
+  const double rate = per_sm > others ? t->rate : t->alone + (t->rate - t->alone) * (per_sm - 1) / others;
+  return per_sm * t->rows * t->columns / rate;
 }
 
-static struct kernel_choice choose(const struct blas *h, enum family f, const struct ws_gemm_args *a, bool large)
+/* Of FP16 and BF16 products by warpgroups, of operands along k on their borders: what sm_90 has more. */
+static bool by_warpgroups(const struct blas *h, enum family f, const struct ws_gemm_args *a)
 {
-  const int f32 = KERNEL_gemm_reduce_f32;
+  return h->kernels.capability == 90 && (f == F_H || f == F_B) && a->a_along_k && a->b_along_k && a->a_vector &&
+         a->b_vector && !a->pointers;
+}
+
+/* The size of tiles that is done first. Before 8.0 there is not enough shared memory for the widest. */
+static int size_for(const struct blas *h, enum family f, const struct ws_gemm_args *a, int64_t batch)
+{
+  const double others = by_warpgroups(h, f, a) ? 1.7 : 1; /* how much longer mma takes than wgmma */
+  int best = h->kernels.capability < 80 ? LARGE : WIDE;
+  double least = cost(&sizes[best], a, batch, h->kernels.sms);
+  for (int i = best + 1; i < SIZES; i++) {
+    const double c = others * cost(&sizes[i], a, batch, h->kernels.sms);
+    if (c < least) best = i, least = c;
+  }
+  return best;
+}
+
+/* `first` is the one of the widest tiles; of a tile four kernels are in this order: rows of A, columns of B along k (k) or not (x). */
+static struct kernel_choice on_tensor_cores(enum lib_kernel first, const struct ws_gemm_args *a, int size)
+{
+  const struct tile_size *t = &sizes[size];
+  const int kernel = (int)first + size * 4 + (a->a_along_k ? 0 : 2) + (a->b_along_k ? 0 : 1);
+  return (struct kernel_choice){(enum lib_kernel)kernel, t->rows, t->columns, t->threads, t->shared,
+                                KERNEL_gemm_reduce_f32};
+}
+
+static struct kernel_choice of_warpgroups(enum lib_kernel kernel)
+{
+  return (struct kernel_choice){kernel, 128, 256, 256, 4 * (128 + 256) * 128, KERNEL_gemm_reduce_f32};
+}
+
+static struct kernel_choice of_fp8(int size)
+{
+  const struct tile_size *t = &sizes[size == SMALL ? SMALL : LARGE];
+  const enum lib_kernel kernel = size == SMALL ? KERNEL_f8gemm_kk_64x64 : KERNEL_f8gemm_kk_128x128;
+  return (struct kernel_choice){kernel, t->rows, t->columns, t->threads, t->shared, KERNEL_f8gemm_reduce};
+}
+
+static struct kernel_choice square(enum lib_kernel kernel, int tile, int threads, int reducer)
+{
+  return (struct kernel_choice){kernel, tile, tile, threads, 0, reducer};
+}
+
+static struct kernel_choice choose(const struct blas *h, enum family f, const struct ws_gemm_args *a, int64_t batch)
+{
+  const int f32 = KERNEL_gemm_reduce_f32, size = size_for(h, f, a, batch);
+  const bool large = tiles(a->m, 128) * tiles(a->n, 128) * batch * 2 >= h->kernels.sms;
   if (f == F_T && h->kernels.capability < 80) f = F_S; /* no TF32 there */
   switch (f) {
-  case F_T:
-    if (large) return (struct kernel_choice){of_layout(KERNEL_tgemm_kk_128x128, a), 128, 128, f32};
-    return (struct kernel_choice){of_layout(KERNEL_tgemm_kk_64x64, a), 64, 128, f32};
-  case F_8:
-    if (large) return (struct kernel_choice){KERNEL_f8gemm_kk_128x128, 128, 128, KERNEL_f8gemm_reduce};
-    return (struct kernel_choice){KERNEL_f8gemm_kk_64x64, 64, 128, KERNEL_f8gemm_reduce};
+  case F_T: return on_tensor_cores(KERNEL_tgemm_kk_128x256, a, size);
+  case F_8: return of_fp8(size);
   case F_S:
-    if (large) return (struct kernel_choice){KERNEL_sgemm_128x128, 128, 256, f32};
-    return (struct kernel_choice){KERNEL_sgemm_64x64, 64, 256, f32};
+    if (large) return square(KERNEL_sgemm_128x128, 128, 256, f32);
+    return square(KERNEL_sgemm_64x64, 64, 256, f32);
   case F_H:
-    if (large) return (struct kernel_choice){of_layout(KERNEL_hgemm_kk_128x128, a), 128, 128, f32};
-    return (struct kernel_choice){of_layout(KERNEL_hgemm_kk_64x64, a), 64, 128, f32};
+    if (size == WIDE && by_warpgroups(h, f, a)) return of_warpgroups(KERNEL_hgemm_kk_wgmma);
+    return on_tensor_cores(KERNEL_hgemm_kk_128x256, a, size);
   case F_B:
-    if (h->kernels.capability < 80) return (struct kernel_choice){KERNEL_bgemm_simt_64x64, 64, 256, f32};
-    if (large) return (struct kernel_choice){of_layout(KERNEL_bgemm_kk_128x128, a), 128, 128, f32};
-    return (struct kernel_choice){of_layout(KERNEL_bgemm_kk_64x64, a), 64, 128, f32};
-  case F_D: return (struct kernel_choice){KERNEL_dgemm_64x64, 64, 256, KERNEL_gemm_reduce_f64};
-  case F_I:
-    return (struct kernel_choice){a->scale == WS_I32 ? KERNEL_igemm_simt_64x64 : KERNEL_igemm_float_64x64, 64, 256, -1};
-  case F_C: return (struct kernel_choice){KERNEL_cgemm_32x32, 32, 64, -1};
-  default: return (struct kernel_choice){KERNEL_zgemm_32x32, 32, 64, -1};
+    if (h->kernels.capability < 80) return square(KERNEL_bgemm_simt_64x64, 64, 256, f32);
+    if (size == WIDE && by_warpgroups(h, f, a)) return of_warpgroups(KERNEL_bgemm_kk_wgmma);
+    return on_tensor_cores(KERNEL_bgemm_kk_128x256, a, size);
+  case F_D: return square(KERNEL_dgemm_64x64, 64, 256, KERNEL_gemm_reduce_f64);
+  case F_I: return square(a->scale == WS_I32 ? KERNEL_igemm_simt_64x64 : KERNEL_igemm_float_64x64, 64, 256, -1);
+  case F_C: return square(KERNEL_cgemm_32x32, 32, 64, -1);
+  default: return square(KERNEL_zgemm_32x32, 32, 64, -1);
   }
 }
 
@@ -176,13 +238,11 @@ static struct ws_gemm_args fill(const struct blas_product *p)
   return a;
 }
 
-static int64_t tiles(int64_t length, int tile) { return (length + tile - 1) / tile; }
-
 /* k is split when there are fewer tiles than half the SMs. */
 static void split(struct blas *h, const struct blas_product *p, struct ws_gemm_args *a, const struct kernel_choice *c)
 {
   enum { LEAST_K = 256, MOST_SPLITS = 16 };
-  const int64_t n = tiles(a->m, c->tile) * tiles(a->n, c->tile) * p->batch;
+  const int64_t n = tiles(a->m, c->rows) * tiles(a->n, c->columns) * p->batch;
   const int64_t cell = c->reducer == KERNEL_gemm_reduce_f64 ? 8 : 4;
   size_t bytes = p->room_bytes;
   if (c->reducer < 0 || n * 2 > h->kernels.sms || a->k < 2 * LEAST_K) return;
@@ -204,13 +264,13 @@ static bool launch(struct blas *h, struct ws_gemm8_args *q, const struct kernel_
 {
   enum { MOST_Z = 65535 };
   struct ws_gemm_args *a = &q->g;
-  const int64_t n = tiles(a->m, c->tile) * tiles(a->n, c->tile), cells = (int64_t)a->m * a->n;
+  const int64_t n = tiles(a->m, c->rows) * tiles(a->n, c->columns), cells = (int64_t)a->m * a->n;
   if (n > INT32_MAX) return false;
   for (int64_t z = 0; z < batch; z += MOST_Z) {
     const unsigned in_z = (unsigned)(batch - z > MOST_Z ? MOST_Z : batch - z);
     const struct launch_shape main = {(unsigned)n, (unsigned)a->splits, in_z, (unsigned)c->threads};
     a->batch0 = (int32_t)z;
-    if (!kernel_set_launch(&h->kernels, c->kernel, main, stream, q)) return false;
+    if (!kernel_set_launch_shared(&h->kernels, c->kernel, main, (unsigned)c->shared, stream, q)) return false;
     if (a->splits == 1) continue;
     const struct launch_shape last = {(unsigned)tiles(cells, 256), 1, in_z, 256};
     if (!kernel_set_launch(&h->kernels, (enum lib_kernel)c->reducer, last, stream, q)) return false;
@@ -241,8 +301,7 @@ blas_status blas_multiply(struct blas *h, const struct blas_product *p, driver_s
   struct ws_gemm8_args q = p->narrow;
   q.g = fill(p);
   q.type_a = blas_element(p->b.type), q.type_b = blas_element(p->a.type);
-  const int64_t large = tiles(q.g.m, 128) * tiles(q.g.n, 128) * p->batch;
-  const struct kernel_choice c = choose(h, family_of(p), &q.g, large * 2 >= h->kernels.sms);
+  const struct kernel_choice c = choose(h, family_of(p), &q.g, p->batch);
   split(h, p, &q.g, &c);
   return launch(h, &q, &c, p->batch, stream) ? BLAS_SUCCESS : BLAS_EXECUTION_FAILED;
 }

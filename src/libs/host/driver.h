@@ -20,6 +20,7 @@ int cuLibraryLoadData(driver_image *out, const void *code, void *jit_options, vo
                       void *options, void **values, unsigned n);
 int cuLibraryUnload(driver_image image);
 int cuLibraryGetKernel(driver_kernel *out, driver_image image, const char *name);
+int cuKernelSetAttribute(int attribute, int value, driver_kernel kernel, int device);
 int cuLaunchKernel(driver_kernel kernel, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                    unsigned block_y, unsigned block_z, unsigned shared, driver_stream stream, void **args,
                    void **extra);
@@ -35,5 +36,6 @@ int cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
 
 enum { DRIVER_OK = 0, DRIVER_COPY_DEFAULT = 4 };
 enum { DRIVER_ATTR_SMS = 16, DRIVER_ATTR_MAJOR = 75, DRIVER_ATTR_MINOR = 76 };
+enum { DRIVER_KERNEL_SHARED = 8 }; /* bytes of dynamic shared memory that a launch may ask for */
 
 #endif

@@ -26,12 +26,12 @@ static const unsigned char *const images[LIB_IMAGES] = {
 
 bool kernel_set_open(struct kernel_set *s)
 {
-  int device, major, minor;
+  int major, minor;
   memset(s, 0, sizeof *s);
-  if (cudaFree(NULL) != DRIVER_OK || cuCtxGetDevice(&device) != DRIVER_OK) return false;
-  if (cuDeviceGetAttribute(&s->sms, DRIVER_ATTR_SMS, device) != DRIVER_OK ||
-      cuDeviceGetAttribute(&major, DRIVER_ATTR_MAJOR, device) != DRIVER_OK ||
-      cuDeviceGetAttribute(&minor, DRIVER_ATTR_MINOR, device) != DRIVER_OK)
+  if (cudaFree(NULL) != DRIVER_OK || cuCtxGetDevice(&s->device) != DRIVER_OK) return false;
+  if (cuDeviceGetAttribute(&s->sms, DRIVER_ATTR_SMS, s->device) != DRIVER_OK ||
+      cuDeviceGetAttribute(&major, DRIVER_ATTR_MAJOR, s->device) != DRIVER_OK ||
+      cuDeviceGetAttribute(&minor, DRIVER_ATTR_MINOR, s->device) != DRIVER_OK)
     return false;
   s->capability = major * 10 + minor;
   return true;
@@ -55,10 +55,20 @@ static driver_kernel find(struct kernel_set *s, enum lib_kernel k)
   return s->kernel[k];
 }
 
+bool kernel_set_launch_shared(struct kernel_set *s, enum lib_kernel k, struct launch_shape shape, unsigned shared,
+                              driver_stream stream, const void *args)
+{
+  enum { WITHOUT_ASKING = 48 * 1024 };
+  void *arg[] = {(void *)(uintptr_t)args};
+  driver_kernel f = find(s, k);
+  if (!f) return false;
+  if (shared > WITHOUT_ASKING && cuKernelSetAttribute(DRIVER_KERNEL_SHARED, (int)shared, f, s->device) != DRIVER_OK)
+    return false;
+  return cuLaunchKernel(f, shape.x, shape.y, shape.z, shape.threads, 1, 1, shared, stream, arg, NULL) == DRIVER_OK;
+}
+
 bool kernel_set_launch(struct kernel_set *s, enum lib_kernel k, struct launch_shape shape, driver_stream stream,
                        const void *args)
 {
-  void *arg[] = {(void *)(uintptr_t)args};
-  driver_kernel f = find(s, k);
-  return f && cuLaunchKernel(f, shape.x, shape.y, shape.z, shape.threads, 1, 1, 0, stream, arg, NULL) == DRIVER_OK;
+  return kernel_set_launch_shared(s, k, shape, 0, stream, args);
 }

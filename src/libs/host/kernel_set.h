@@ -23,7 +23,7 @@ enum lib_kernel {
 struct kernel_set {
   driver_image image[LIB_IMAGES];
   driver_kernel kernel[LIB_KERNELS];
-  int sms, capability; /* of the device: 86 for 8.6 */
+  int device, sms, capability; /* 86 for 8.6 */
 };
 
 /* Takes the calling thread's device, which gets a context when it has none. False: there is none. */
@@ -37,5 +37,8 @@ struct launch_shape {
 /* A kernel with one argument. False: it could not be launched. */
 bool kernel_set_launch(struct kernel_set *s, enum lib_kernel k, struct launch_shape shape, driver_stream stream,
                        const void *args);
+/* The same with bytes of dynamic shared memory. */
+bool kernel_set_launch_shared(struct kernel_set *s, enum lib_kernel k, struct launch_shape shape, unsigned shared,
+                              driver_stream stream, const void *args);
 
 #endif

@@ -193,6 +193,12 @@ template <typename S, typename C, int N> struct ender {
     if constexpr (traits<S>::complex) return beta.x != 0 || beta.y != 0;
     else return beta != 0;
   }
+  // The same where `plain` holds and all four are D's.
+  __device__ void put_plain(const ws_gemm_args &p, int row, int col, float4 sum) const
+  {
+    const float v[4] = {alpha * sum.x, alpha * sum.y, alpha * sum.z, alpha * sum.w};
+    store(p, row, col, v, 4);
+  }
   __device__ void put(const ws_gemm_args &p, int row, int col, const C *sum) const
   {
     if (row >= p.m || col >= p.n) return;

@@ -6,6 +6,7 @@
 // What D gets: factors, epilogue, the largest absolute value, FP8 by rounding to the nearest, the largest where it is more.
 template <int N> struct end8 {
   using args = ws_gemm8_args;
+  static constexpr bool plain = false; // nothing of what follows is left out
   const args &q;
   float alpha, beta, scale_d;
   const char *c;
@@ -37,6 +38,7 @@ template <int N> struct end8 {
     if (type < WS_TYPES) write_as<float>(d, type, at, v);
     else ((unsigned char *)d)[at] = __nv_cvt_float_to_fp8(v, __NV_SATFINITE, type == WS_E4M3 ? __NV_E4M3 : __NV_E5M2);
   }
+  __device__ void put_plain(const ws_gemm_args &, int, int, float4) const {}
   __device__ void put(const ws_gemm_args &p, int row, int col, const float *sum) const
   {
     float most = 0;
@@ -56,8 +58,8 @@ template <int N> struct end8 {
   }
 };
 
-MMA_KERNEL(warpstep_f8gemm_kk_128x128, __half, from_fp8, end8<4>, true, true, 128, 128, 64, 64)
-MMA_KERNEL(warpstep_f8gemm_kk_64x64, __half, from_fp8, end8<4>, true, true, 64, 64, 32, 32)
+MMA_KERNEL(warpstep_f8gemm_kk_128x128, __half, from_fp8, end8<4>, true, true, 128, 128, 64, 64, 3)
+MMA_KERNEL(warpstep_f8gemm_kk_64x64, __half, from_fp8, end8<4>, true, true, 64, 64, 32, 32, 3)
 
 // The sums of the splits of k, in their order.
 extern "C" __global__ void warpstep_f8gemm_reduce(const __grid_constant__ ws_gemm8_args q)

@@ -1,5 +1,5 @@
 // Products on tensor cores, of 16-bit numbers, of FP32 rounded to TF32, of FP8 made half precision on its way: mma.sync fed
-// by ldmatrix from tiles that cp.async brings, three deep. A tile is kept as memory has it, rows along k or along m (n);
+// by ldmatrix from tiles that cp.async brings, three or four deep. A tile is kept as memory has it, rows along k or along m (n);
 // ldmatrix turns the latter where elements have 16 bits. Chunks of 16 bytes are permuted within their rows so that the
 // rows that are read at once lie in different banks.
 #pragma once
@@ -169,17 +169,19 @@ template <typename WAY, int W, bool ALONG_K, int THREADS> struct tile {
   static constexpr int COUNT = W * 4 / THREADS, NEXT = STEP * PER_ROW * 16;
   static_assert(STEP % (ALONG_K || SIZE == 2 ? 8 : 4) == 0 && COUNT * THREADS == W * 4, "all chunks of a thread are permuted alike");
   const memory *at; // the thread's first chunk of the next tile
-  int64_t ld;
+  int64_t ld, step;             // step: from one of its chunks to the next
+  unsigned own;                 // the place of the first
   int k_end, lines, row, inner; // inner: of k along k, else the first line of the chunk
   bool vector, whole;           // whole: all lines of the tile are the matrix's
   WAY way;
 
   __device__ tile(const memory *base, int64_t ld_, int lines_, int first, int k0, int k_end_, bool vector_, int type)
-      : ld(ld_), k_end(k_end_), lines(lines_), vector(vector_ && on_border(base)), whole(first + W <= lines_), way(type)
+      : ld(ld_), step(STEP * ld_), own(place(threadIdx.x / PER_ROW, threadIdx.x % PER_ROW)), k_end(k_end_), lines(lines_), vector(vector_ && on_border(base)), whole(first + W <= lines_), way(type)
   {
     row = threadIdx.x / PER_ROW + (ALONG_K ? first : 0);
     inner = threadIdx.x % PER_ROW * PER + (ALONG_K ? 0 : first);
     at = base + (ALONG_K ? row * ld + k0 + inner : (k0 + row) * ld + inner);
+    asm("" : "+r"(own), "+l"(step));
   }
   static __device__ unsigned place(int row, int chunk)
   {
@@ -198,43 +200,60 @@ template <typename WAY, int W, bool ALONG_K, int THREADS> struct tile {
       else way.bring_each(to + c * NEXT, p, n);
     }
   }
-  __device__ void fetch(unsigned to, int k0)
+  __device__ bool plain() const { return vector && whole; }
+  // A tile of which all is there.
+  __device__ void fetch_plain(unsigned to)
   {
-    to += place(threadIdx.x / PER_ROW, threadIdx.x % PER_ROW);
-    if (vector && whole && k0 + BK <= k_end) {
+    const memory *p = at;
 #pragma unroll
-      for (int c = 0; c < COUNT; c++) way.bring(to + c * NEXT, at + c * STEP * ld, PER);
-    } else {
-      fetch_edge(to, k0);
-    }
+    for (int c = 0; c < COUNT; c++, p += step) way.bring(to + own + c * NEXT, p, PER);
     at += ALONG_K ? BK : BK * ld;
   }
-  // An element of 32 bits, in a tile whose rows lie along m (n).
-  static __device__ unsigned word(unsigned at, int line, int k)
+  __device__ void fetch(unsigned to, int k0)
+  {
+    if (plain() && k0 + BK <= k_end) return fetch_plain(to);
+    fetch_edge(to + own, k0);
+    at += ALONG_K ? BK : BK * ld;
+  }
+};
+
+// What a warp reads of a tile: fragments of 16 lines from W on by two chunks of k, in the order of A's registers or of B's (two
+// registers each of lines 0 to 7 and 8 to 15). Places are worked out once; the rest of an address is known to the compiler.
+template <typename TILE, int W, bool ALONG_K, bool B, int LINES> struct reader {
+  static constexpr int SIZE = TILE::SIZE, STEP_K = 2 * TILE::PER, ROW = W * SIZE;
+  static constexpr int COUNT = ALONG_K ? 2 : SIZE == 2 ? LINES / 16 : 4;
+  unsigned off[COUNT];
+
+  __device__ reader(int from)
+  {
+    const int lane = threadIdx.x & 31, half = lane / 16, quarter = lane / 8 & 1;
+#pragma unroll
+    for (int i = 0; i < COUNT; i++) {
+      if (ALONG_K) off[i] = TILE::place(from + (B ? lane % 8 + half * 8 : lane % 16), i * 2 + (B ? quarter : half));
+      else if (SIZE == 2)
+        off[i] = TILE::place(B ? lane % 16 : lane % 8 + half * 8, from / 8 + i * 2 + (B ? half : quarter));
+      else
+        off[i] = TILE::place(lane % 4, from / 4 + i % 2 * 4 + i / 2 * 2 + half) + lane / 4 % 4 * 4;
+      asm("" : "+r"(off[i])); // kept, not worked out again
+    }
+  }
+  static __device__ unsigned word(unsigned at)
   {
     unsigned v;
-    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v) : "r"(at + place(k, line / 4) + line % 4 * 4));
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v) : "r"(at));
     return v;
   }
-  // Fragments of 16 lines by two chunks of k, in the order of A's registers.
-  static __device__ void as_a(unsigned (&r)[4], unsigned at, int line, int k)
+  // Fragment i of those at k step kk, of the tile at `at`.
+  __device__ void load(unsigned (&r)[4], unsigned at, int i, int kk) const
   {
-    const int lane = threadIdx.x & 31;
-    if (ALONG_K) load_matrices<false>(r, at + place(line + lane % 16, k / PER + lane / 16));
-    else if (SIZE == 2) load_matrices<true>(r, at + place(k + lane % 8 + lane / 16 * 8, line / 8 + (lane / 8 & 1)));
+    if (ALONG_K) load_matrices<false>(r, at + off[kk] + i * 16 * 64);
+    else if (SIZE == 2) load_matrices<true>(r, at + off[i] + kk * STEP_K * ROW);
     else
 #pragma unroll
-      for (int i = 0; i < 4; i++) r[i] = word(at, line + lane / 4 + i % 2 * 8, k + lane % 4 + i / 2 * 4);
-  }
-  // The same of B: two registers each of lines 0 to 7 and 8 to 15.
-  static __device__ void as_b(unsigned (&r)[4], unsigned at, int line, int k)
-  {
-    const int lane = threadIdx.x & 31;
-    if (ALONG_K) load_matrices<false>(r, at + place(line + lane % 8 + lane / 16 * 8, k / PER + (lane / 8 & 1)));
-    else if (SIZE == 2) load_matrices<true>(r, at + place(k + lane % 16, line / 8 + lane / 16));
-    else
-#pragma unroll
-      for (int i = 0; i < 4; i++) r[i] = word(at, line + lane / 4 + i / 2 * 8, k + lane % 4 + i % 2 * 4);
+      for (int e = 0; e < 4; e++) {
+        const int second_lines = B ? e / 2 : e % 2, second_k = B ? e % 2 : e / 2;
+        r[e] = word(at + off[second_lines * 2 + i % 2] + i / 2 * 128 + (kk * STEP_K + second_k * 4) * ROW);
+      }
   }
 };
 
@@ -247,11 +266,30 @@ struct plain_end : ender<float, float, 4> {
   __device__ plain_end(const args &p, int64_t z) : ender<float, float, 4>(p, z) {}
 };
 
+// Sixteen rows of a warp's sums into shared memory.
+template <int NT, int PITCH> __device__ inline void keep_sums(float *own, const float (&sum)[NT * 2][4])
+{
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int j = 0; j < NT * 2; j++) {
+    *(float2 *)&own[lane / 4 * PITCH + j * 8 + lane % 4 * 2] = make_float2(sum[j][0], sum[j][1]);
+    *(float2 *)&own[(lane / 4 + 8) * PITCH + j * 8 + lane % 4 * 2] = make_float2(sum[j][2], sum[j][3]);
+  }
+}
+
 // Sixteen rows of a warp's sums from shared memory to D, or to where the splits of k are added.
 template <int WN, typename END>
 __device__ void put_rows(const ws_gemm_args &p, const END &end, int64_t z, const float *own, int row, int col)
 {
   float *to = p.splits > 1 ? (float *)p.partial + ((z * p.splits + blockIdx.y) * (int64_t)p.m) * p.n : nullptr;
+  if (!to && end.plain && row + 16 <= p.m && col + WN <= p.n) {
+#pragma unroll
+    for (int j = 0; j < WN / 8; j++) {
+      const int i = j * 32 + threadIdx.x % 32, r = i / (WN / 4), c = i % (WN / 4) * 4;
+      end.put_plain(p, row + r, col + c, *(const float4 *)&own[r * (WN + 4) + c]);
+    }
+    return;
+  }
 #pragma unroll 1
   for (int i = threadIdx.x % 32; i < 16 * WN / 4; i += 32) {
     const int r = i / (WN / 4), c = i % (WN / 4) * 4;
@@ -266,17 +304,92 @@ __device__ void put_rows(const ws_gemm_args &p, const END &end, int64_t z, const
   }
 }
 
-template <typename T, typename WAY, typename END, bool AK, bool BKK, int BM, int BN, int WM, int WN>
+// The fragments of one step of k.
+template <typename T, int MT, int NT> struct fragments {
+  unsigned x[MT][4], y[NT][4];
+  template <typename RA, typename RB> __device__ void load(const RA &a, const RB &b, unsigned at, unsigned bt, int kk)
+  {
+#pragma unroll
+    for (int i = 0; i < MT; i++) a.load(x[i], at, i, kk), round_to<T>(x[i]);
+#pragma unroll
+    for (int j = 0; j < NT; j++) b.load(y[j], bt, j, kk), round_to<T>(y[j]);
+  }
+  __device__ void add_to(float (&sum)[MT][NT * 2][4]) const
+  {
+#pragma unroll
+    for (int i = 0; i < MT; i++)
+#pragma unroll
+      for (int j = 0; j < NT * 2; j++) multiply<T>(sum[i][j], x[i], &y[j / 2][j % 2 * 2]);
+  }
+};
+
+// Tiles come into a ring of STAGES; fragments of a step are read while those of the step before are multiplied, and a
+// tile takes the place of the one whose last fragments have been read.
+template <typename T, typename A, typename B, typename RA, typename RB, int STAGES, int MT, int NT> struct pipeline {
+  static constexpr int BK = A::BK, STAGE = A::BYTES + B::BYTES;
+  A &a;
+  B &b;
+  const RA &ra;
+  const RB &rb;
+  unsigned base, at;
+  int next, k_end; // next: the next k to bring
+  fragments<T, MT, NT> f[2];
+
+  __device__ pipeline(A &a_, B &b_, const RA &ra_, const RB &rb_, unsigned ring, int k0, int end)
+      : a(a_), b(b_), ra(ra_), rb(rb_), base(ring), at(ring), next(k0), k_end(end)
+  {
+#pragma unroll 1
+    for (int s = 0; s < STAGES; s++) bring<false>(base + s * STAGE);
+    wait<STAGES - 1>();
+    __syncthreads();
+    f[0].load(ra, rb, at, at + A::BYTES, 0);
+  }
+  template <bool PLAIN> __device__ void bring(unsigned to)
+  {
+    if (PLAIN) {
+      a.fetch_plain(to);
+      b.fetch_plain(to + A::BYTES);
+    } else if (next < k_end) {
+      a.fetch(to, next);
+      b.fetch(to + A::BYTES, next);
+    }
+    commit();
+    next += BK;
+  }
+  template <bool PLAIN> __device__ void turn(float (&sum)[MT][NT * 2][4])
+  {
+    f[1].load(ra, rb, at, at + A::BYTES, 1);
+    f[0].add_to(sum);
+    wait<STAGES - 2>();
+    __syncthreads();
+    bring<PLAIN>(at);
+    at = at == base + (STAGES - 1) * STAGE ? base : at + STAGE;
+    // Behind the last tile this reads what nobody uses.
+    f[0].load(ra, rb, at, at + A::BYTES, 0);
+    f[1].add_to(sum);
+  }
+  __device__ void run(int k0, float (&sum)[MT][NT * 2][4])
+  {
+    int k = k0;
+    // Without a branch as long as whole tiles are to be brought.
+    if (a.plain() && b.plain())
+#pragma unroll 1
+      for (; next + BK <= k_end; k += BK) turn<true>(sum);
+#pragma unroll 1
+    for (; k < k_end; k += BK) turn<false>(sum);
+    wait<0>();
+  }
+};
+
+template <typename T, typename WAY, typename END, bool AK, bool BKK, int BM, int BN, int WM, int WN, int STAGES>
 __device__ void gemm_mma(const typename END::args &args)
 {
-  constexpr int THREADS = BM / WM * (BN / WN) * 32, STAGES = 3, MT = WM / 16, NT = WN / 16;
+  constexpr int THREADS = BM / WM * (BN / WN) * 32, MT = WM / 16, NT = WN / 16;
   using tile_a = tile<WAY, BM, AK, THREADS>;
   using tile_b = tile<WAY, BN, BKK, THREADS>;
   using memory = typename WAY::memory;
-  constexpr int BK = tile_a::BK;
   const ws_gemm_args &p = END::product(args);
-  constexpr int STAGE = tile_a::BYTES + tile_b::BYTES;
-  __shared__ __align__(128) unsigned char ring[STAGES * STAGE];
+  extern __shared__ __align__(128) unsigned char ring[]; // STAGES * (BM + BN) * 64 bytes
   const int64_t z = blockIdx.z + p.batch0;
   int row, col;
   tile_of((p.m + BM - 1) / BM, (p.n + BN - 1) / BN, row, col);
@@ -285,79 +398,52 @@ __device__ void gemm_mma(const typename END::args &args)
            END::type_a(args));
   tile_b b(of_batch<const memory>(p.b, p.stride_b, p.pointers, z), p.ldb, p.n, col * BN, k0, k_end, p.b_vector,
            END::type_b(args));
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const int warp = threadIdx.x / 32;
   const int wm = warp / (BN / WN) * WM, wn = warp % (BN / WN) * WN;
-  const unsigned base = shared_at(ring);
   float sum[MT][NT * 2][4] = {};
-
-  int next = k0; // the next k to bring
-#pragma unroll
-  for (int s = 0; s < STAGES - 1; s++, next += BK) {
-    if (next < k_end) {
-      a.fetch(base + s * STAGE, next);
-      b.fetch(base + s * STAGE + tile_a::BYTES, next);
-    }
-    commit();
+  {
+    const reader<tile_a, BM, AK, false, WM> ra(wm);
+    const reader<tile_b, BN, BKK, true, WN> rb(wn);
+    pipeline<T, tile_a, tile_b, decltype(ra), decltype(rb), STAGES, MT, NT>(a, b, ra, rb, shared_at(ring), k0, k_end).run(k0, sum);
   }
-  int read = 0, write = STAGES - 1;
-  for (int k = k0; k < k_end; k += BK) {
-    wait<STAGES - 2>();
-    __syncthreads();
-    if (next < k_end) {
-      a.fetch(base + write * STAGE, next);
-      b.fetch(base + write * STAGE + tile_a::BYTES, next);
-    }
-    commit();
-    next += BK;
-    const unsigned at = base + read * STAGE;
-#pragma unroll
-    for (int kk = 0; kk < BK; kk += 2 * tile_a::PER) {
-      unsigned x[MT][4], y[NT][4];
-#pragma unroll
-      for (int i = 0; i < MT; i++) tile_a::as_a(x[i], at, wm + i * 16, kk), round_to<T>(x[i]);
-#pragma unroll
-      for (int j = 0; j < NT; j++) tile_b::as_b(y[j], at + tile_a::BYTES, wn + j * 16, kk), round_to<T>(y[j]);
-#pragma unroll
-      for (int i = 0; i < MT; i++)
-#pragma unroll
-        for (int j = 0; j < NT * 2; j++) multiply<T>(sum[i][j], x[i], &y[j / 2][j % 2 * 2]);
-    }
-    read = read == STAGES - 1 ? 0 : read + 1;
-    write = write == STAGES - 1 ? 0 : write + 1;
-  }
-  wait<0>();
 
   // Sums reach memory by way of shared memory, sixteen rows of a warp at a time, so that lanes store neighbours.
   __syncthreads();
   constexpr int PITCH = WN + 4;
-  static_assert(BM / WM * (BN / WN) * 16 * PITCH * 4 <= STAGES * STAGE, "fits");
+  static_assert(BM / WM * (BN / WN) * 16 * PITCH * 4 <= STAGES * (BM + BN) * 64, "fits");
   float *own = (float *)ring + warp * 16 * PITCH;
   const END end(args, z);
-#pragma unroll
+#pragma unroll 1
   for (int i = 0; i < MT; i++) {
     __syncwarp();
 #pragma unroll
-    for (int j = 0; j < NT * 2; j++) {
-      *(float2 *)&own[lane / 4 * PITCH + j * 8 + lane % 4 * 2] = make_float2(sum[i][j][0], sum[i][j][1]);
-      *(float2 *)&own[(lane / 4 + 8) * PITCH + j * 8 + lane % 4 * 2] = make_float2(sum[i][j][2], sum[i][j][3]);
-    }
+    for (int r = 0; r < MT; r++)
+      if (r == i) keep_sums<NT, PITCH>(own, sum[r]);
     __syncwarp();
     put_rows<WN>(p, end, z, own, row * BM + wm + i * 16, col * BN + wn);
   }
 }
 
-#define MMA_KERNEL(name, T, WAY, END, AK, BKK, BM, BN, WM, WN)                                         \
+#define MMA_KERNEL(name, T, WAY, END, AK, BKK, BM, BN, WM, WN, STAGES)                                 \
   extern "C" __global__ void __launch_bounds__(BM / WM *(BN / WN) * 32) name(const __grid_constant__ END::args p) \
   {                                                                                                    \
-    gemm_mma<T, WAY, END, AK, BKK, BM, BN, WM, WN>(p);                                                 \
+    gemm_mma<T, WAY, END, AK, BKK, BM, BN, WM, WN, STAGES>(p);                                         \
   }
-// The letters: whether rows of A and columns of B lie along k in memory (k) or not (x).
-#define MMA_KERNELS(prefix, T, E)                                                                  \
-  MMA_KERNEL(prefix##_kk_128x128, T, as_it_is<E>, plain_end, true, true, 128, 128, 64, 64)         \
-  MMA_KERNEL(prefix##_kx_128x128, T, as_it_is<E>, plain_end, true, false, 128, 128, 64, 64)        \
-  MMA_KERNEL(prefix##_xk_128x128, T, as_it_is<E>, plain_end, false, true, 128, 128, 64, 64)        \
-  MMA_KERNEL(prefix##_xx_128x128, T, as_it_is<E>, plain_end, false, false, 128, 128, 64, 64)       \
-  MMA_KERNEL(prefix##_kk_64x64, T, as_it_is<E>, plain_end, true, true, 64, 64, 32, 32)             \
-  MMA_KERNEL(prefix##_kx_64x64, T, as_it_is<E>, plain_end, true, false, 64, 64, 32, 32)            \
-  MMA_KERNEL(prefix##_xk_64x64, T, as_it_is<E>, plain_end, false, true, 64, 64, 32, 32)            \
-  MMA_KERNEL(prefix##_xx_64x64, T, as_it_is<E>, plain_end, false, false, 64, 64, 32, 32)
+// The letters: whether rows of A and columns of B lie along k in memory (k) or not (x). The largest tile wants more shared
+// memory than GPUs before 8.0 have; the host takes another one there.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define MMA_LARGE(prefix, T, E, letters, AK, BKK) \
+  extern "C" __global__ void prefix##_##letters##_128x256(const __grid_constant__ plain_end::args) { __trap(); }
+#else
+#define MMA_LARGE(prefix, T, E, letters, AK, BKK) \
+  MMA_KERNEL(prefix##_##letters##_128x256, T, as_it_is<E>, plain_end, AK, BKK, 128, 256, 64, 64, 4)
+#endif
+#define MMA_LETTERS(prefix, T, E, letters, AK, BKK)                                                    \
+  MMA_LARGE(prefix, T, E, letters, AK, BKK)                                                            \
+  MMA_KERNEL(prefix##_##letters##_128x128, T, as_it_is<E>, plain_end, AK, BKK, 128, 128, 64, 64, 3)    \
+  MMA_KERNEL(prefix##_##letters##_64x64, T, as_it_is<E>, plain_end, AK, BKK, 64, 64, 32, 32, 3)
+#define MMA_KERNELS(prefix, T, E)             \
+  MMA_LETTERS(prefix, T, E, kk, true, true)   \
+  MMA_LETTERS(prefix, T, E, kx, true, false)  \
+  MMA_LETTERS(prefix, T, E, xk, false, true)  \
+  MMA_LETTERS(prefix, T, E, xx, false, false)
