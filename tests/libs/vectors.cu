@@ -131,6 +131,41 @@ static void triangles(cublasHandle_t h)
   }
 }
 
+// Sums of matrices: each operation on both, in place, and a matrix that is not read since its factor is 0.
+static void sums(cublasHandle_t h)
+{
+  using c64 = std::complex<double>;
+  const int m = 70, n = 45, ld = 73;
+  const std::vector<float> x = numbers(4 * ld * ld);
+  std::vector<c64> a(ld * ld), b(ld * ld), c(ld * ld);
+  for (size_t i = 0; i < a.size(); i++) a[i] = {x[4 * i], x[4 * i + 1]}, b[i] = {x[4 * i + 2], x[4 * i + 3]};
+  c64 *da = device(a), *db = device(b), *dc = device(c), alpha(0.5, -1), beta(2, 0.25), zero = 0;
+  const cublasOperation_t ops[] = {CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C};
+  auto of = [&](const std::vector<c64> &v, int op, int r, int col) {
+    const c64 e = op ? v[r * ld + col] : v[col * ld + r];
+    return op == 2 ? std::conj(e) : e;
+  };
+  auto equal = [&](c64 *at, auto want) {
+    if (cudaMemcpy(c.data(), at, c.size() * sizeof(c64), cudaMemcpyDeviceToHost)) return false;
+    for (int i = 0; i < m * n; i++)
+      if (std::abs(c[i / m * ld + i % m] - want(i % m, i / m)) > 1e-12) return false;
+    return true;
+  };
+  for (int i = 0; i < 9; i++) {
+    const int ta = i / 3, tb = i % 3;
+    check(!cublasZgeam(h, ops[ta], ops[tb], m, n, (cuDoubleComplex *)&alpha, (cuDoubleComplex *)da, ld, (cuDoubleComplex *)&beta,
+                       (cuDoubleComplex *)db, ld, (cuDoubleComplex *)dc, ld) &&
+            equal(dc, [&](int r, int col) { return alpha * of(a, ta, r, col) + beta * of(b, tb, r, col); }), "geam");
+  }
+  check(!cublasZgeam(h, ops[2], ops[0], m, n, (cuDoubleComplex *)&alpha, (cuDoubleComplex *)da, ld, (cuDoubleComplex *)&zero, nullptr, m,
+                     (cuDoubleComplex *)dc, ld) && equal(dc, [&](int r, int col) { return alpha * of(a, 2, r, col); }), "geam of one");
+  check(!cublasZgeam(h, ops[0], ops[1], m, n, (cuDoubleComplex *)&alpha, (cuDoubleComplex *)da, ld, (cuDoubleComplex *)&beta,
+                     (cuDoubleComplex *)db, ld, (cuDoubleComplex *)da, ld) &&
+          equal(da, [&](int r, int col) { return alpha * of(a, 0, r, col) + beta * of(b, 1, r, col); }), "geam in place");
+  check(cublasZgeam(h, ops[1], ops[0], m, n, (cuDoubleComplex *)&alpha, (cuDoubleComplex *)da, n - 1, (cuDoubleComplex *)&beta,
+                    (cuDoubleComplex *)db, ld, (cuDoubleComplex *)dc, ld) == CUBLAS_STATUS_INVALID_VALUE, "geam, a short leading dimension");
+}
+
 static void statuses(cublasHandle_t h)
 {
   float *p = device(numbers(64)), one = 1;
@@ -156,6 +191,7 @@ int main()
   level1(h);
   level2(h);
   triangles(h);
+  sums(h);
   statuses(h);
   check(cublasDestroy(h) == CUBLAS_STATUS_SUCCESS, "destroy");
   printf("%d cases, %d wrong\n", cases, failures);

@@ -147,7 +147,8 @@ static int size_for(const struct blas *h, enum family f, const struct ws_gemm_ar
   return best;
 }
 
-/* `first` is the one of the widest tiles; of a tile four kernels are in this order: rows of A, columns of B along k (k) or not (x). */
+/* `first` is the one of the widest tiles. Of a tile four kernels are in this order: rows of A, columns of B along k (k)
+ * or not (x). */
 static struct kernel_choice on_tensor_cores(enum lib_kernel first, const struct ws_gemm_args *a, int size)
 {
   const struct tile_size *t = &sizes[size];

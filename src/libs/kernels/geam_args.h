@@ -1,0 +1,21 @@
+/* C[m x n] = alpha * op(A) + beta * op(B), column-major, for kernels/geam.cu: seen by the host (C) and by the kernels
+ * (CUDA C++). */
+#ifndef WS_GEAM_ARGS_H
+#define WS_GEAM_ARGS_H
+
+#include "libs/kernels/gemm_args.h"
+
+struct ws_geam_operand {
+  const void *at; /* not looked at when its factor is 0 */
+  int64_t ld;
+  int32_t transposed, conj;
+  struct ws_scalar factor;
+};
+
+struct ws_geam_args {
+  int64_t m, n, ldc;
+  void *c;
+  struct ws_geam_operand a, b;
+};
+
+#endif
