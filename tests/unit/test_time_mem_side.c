@@ -674,38 +674,6 @@ static void writes_are_drained_together(void **state)
   arena_free(&r.arena);
 }
 
-/* Fewer writes than dram.write_high wait while reads come, however far apart; and once none has come for
- * dram.write_idle they go, and the read behind them finds the bus free. */
-static void writes_wait_for_a_pause(void **state)
-{
-  (void)state;
-  struct rig r;
-  rig_build(&r, "a100");
-  static struct dram c;
-  struct dram_answer a;
-  dram_init(&c, &r.arena, &r.params, 1024, 1024, 16);
-  const picos idle = r.params.dram_write_idle, apart = idle - 1;
-  picos now = 0;
-  dram_request(&c, DRAM_READ, 0, 0, 0, 0xf, 0);
-  dram_request(&c, DRAM_WRITE, 0, 100000, 0, 0xf, 0);
-  for (unsigned i = 1; i < 8; i++) {
-    while (c.n[DRAM_READ]) dram_step(&c, now = dram_next(&c), &a);
-    for (; dram_next(&c) < now + apart;) dram_step(&c, dram_next(&c), &a);
-    now += apart;
-    dram_request(&c, DRAM_READ, now, i * 1000, 0, 0xf, 0);
-    dram_request(&c, DRAM_WRITE, now, 100000 + i, 0, 0xf, 0);
-  }
-  assert_int_equal(c.stats.dram_writes, 0);
-  while (c.n[DRAM_READ]) dram_step(&c, now = dram_next(&c), &a);
-  while (dram_next(&c) < now + idle) dram_step(&c, dram_next(&c), &a);
-  assert_int_equal(c.stats.dram_writes, 0);
-  while (c.n[DRAM_WRITE]) dram_step(&c, dram_next(&c), &a);
-  assert_int_equal(c.stats.dram_writes, 8);
-  assert_int_equal(c.stats.turnarounds % 2, 1); /* the last direction is that of writes */
-  assert_false(dram_busy(&c));
-  arena_free(&r.arena);
-}
-
 /* A bank that slept through many refreshes finds its row closed and waits for the last one at most. */
 static void refresh_closes_rows(void **state)
 {
@@ -921,7 +889,6 @@ int main(void)
       cmocka_unit_test(atomics_have_a_rate),
       cmocka_unit_test(rows_of_a_bank),
       cmocka_unit_test(writes_are_drained_together),
-      cmocka_unit_test(writes_wait_for_a_pause),
       cmocka_unit_test(refresh_closes_rows),
       cmocka_unit_test(stores_reach_the_image_in_order),
       cmocka_unit_test(prefetches_bring_no_data),
