@@ -55,7 +55,8 @@ static bool program_waits(const struct shim *s, struct evidence *e)
   const uint64_t times = s->ranks ? RANKED_TIMES : 1;
   if (!t || !cpu_time(t, &now)) return ++e->asleep >= times * ASLEEP_TICKS;
   if (!e->begun) *e = (struct evidence){ .calls = s->calls, .begun = true, .cpu = now, .now = now };
-  e->asleep = now == e->now && is_asleep(t) ? e->asleep + 1 : 0;
+  if ((now == e->now || s->ranks) && is_asleep(t)) e->asleep++;
+  else if (!s->ranks) e->asleep = 0; /* else one that only looks now and then waits, too */
   e->now = now;
   return now - e->cpu >= times * SPINS_NS || e->asleep >= times * ASLEEP_TICKS;
 }
