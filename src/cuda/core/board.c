@@ -234,6 +234,7 @@ bool board_has_multicast(const struct board *b)
 {
   const struct shim *s = b->shim;
   const struct boards *x = &s->boards;
+  if (s->ranks) return false; /* its memory would have to be looked at in all of them */
   if (!s->options.machine || !(exec_options_share(&s->options) || exec_options_take_turns(&s->options))) return false;
   for (unsigned i = 0; i < x->n; i++)
     if (&x->of[i] != b && topology_multicasts(x->topology, (unsigned[]){b->node, x->of[i].node}, 2)) return true;

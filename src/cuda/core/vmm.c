@@ -168,7 +168,7 @@ CUresult vmm_import(struct shim *s, CUmemGenericAllocationHandle *out, int fd)
 }
 
 /* A handle or a mapping less. */
-void vmm_drop(struct shim *s, struct vmm_memory *m)
+static void drop(struct shim *s, struct vmm_memory *m)
 {
   if (m->handles || m->mappings) return;
   struct vmm_memory **at = &s->vmm.memory;
@@ -185,7 +185,7 @@ CUresult vmm_release(struct shim *s, CUmemGenericAllocationHandle h)
   struct vmm_memory *m = vmm_memory_of(s, h);
   if (!m) return CUDA_ERROR_INVALID_VALUE;
   m->handles--;
-  vmm_drop(s, m);
+  drop(s, m);
   return CUDA_SUCCESS;
 }
 
@@ -260,7 +260,7 @@ CUresult vmm_unmap(struct shim *s, uint64_t addr, uint64_t bytes)
     *first = m->next;
     vmm_show(s, m, 0);
     m->memory->mappings--;
-    vmm_drop(s, m->memory);
+    drop(s, m->memory);
     free(m);
   }
   return CUDA_SUCCESS;

@@ -37,8 +37,6 @@ struct vmm_mapping {
 struct vmm_memory *vmm_memory_of(const struct shim *, CUmemGenericAllocationHandle);
 struct vmm_mapping *vmm_mapping_in(const struct shim *, uint64_t addr, uint64_t bytes);
 uint64_t vmm_add_memory(struct shim *, void *host, uint64_t bytes, int fd, const CUmemAllocationProp *);
-/* A handle, a mapping or a binding less. */
-void vmm_drop(struct shim *, struct vmm_memory *);
 /* Addresses of whole pages, at `at` if that is possible; 0: there are none. */
 uint64_t vmm_take_addresses(struct shim *, uint64_t bytes, uint64_t align, uint64_t at);
 /* Kernels of these GPUs have access from now on. */

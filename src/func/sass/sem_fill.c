@@ -1,6 +1,6 @@
-/* Shared memory filled with zeros by one thread: UMEMSETS. Rules: PTX ISA, st.bulk (a multiple of 8 bytes, to an address
- * that is one, too; the only value is 0). Where operands are: compiler output (CUDA 13.0): URa + offset the address, URc
- * the bytes / 8.
+/* Shared memory filled with zeros by one thread: UMEMSETS. Rules: PTX ISA, st.bulk (a multiple of 8 bytes, to an
+ * address that is one, too; the only value is 0). Where operands are: compiler output (CUDA 13.0): URa + offset the
+ * address, URc the bytes / 8.
  */
 #include "func/sass/func_launch.h"
 #include "func/sass/mem.h"
