@@ -50,7 +50,12 @@ bool device_init(struct device *d, const struct device_config *config, struct er
 
 bool device_place(struct device *d, struct module *m, struct device_code *out, struct err *e)
 {
-  *out = (struct device_code){ .module = m, .instance = module_instantiate(m, d->mem, e) };
+  return device_place_managed(d, m, 0, out, e);
+}
+
+bool device_place_managed(struct device *d, struct module *m, uint64_t managed, struct device_code *out, struct err *e)
+{
+  *out = (struct device_code){ .module = m, .instance = module_instantiate_managed(m, d->mem, managed, e) };
   return out->instance != NULL;
 }
 

@@ -75,6 +75,8 @@ bool device_link(struct device *d, const char *const *path, unsigned n, const ch
                  struct device_code *, struct err *e);
 /* Places a parsed module and takes it over, in any case. */
 bool device_place(struct device *d, struct module *, struct device_code *, struct err *e);
+/* The same with its __managed__ variables there (module_instantiate_managed). */
+bool device_place_managed(struct device *d, struct module *, uint64_t managed, struct device_code *, struct err *e);
 void device_unload(struct device_code *);
 
 #endif

@@ -147,6 +147,7 @@ struct snapshot *snapshot_take(const struct device *d, const struct launch_desc 
   s->shared = l->shared_dynamic;
   s->stack = l->stack_bytes;
   s->module_memory = module_memory(l->code);
+  s->module_managed = module_managed(l->code);
   s->some_sms = l->cores;
   if (l->cores) s->sms = *l->cores;
   s->n_code = n_code;
@@ -206,7 +207,7 @@ static bool place_code(const struct snapshot *s, struct device *d, struct device
     return false;
   }
   if (s->module_memory) gmem_set_next_address(d->mem, s->module_memory);
-  TRY(device_place(d, m, code, e));
+  TRY(device_place_managed(d, m, s->module_managed, code, e));
   return module_memory(code->instance) == s->module_memory ||
          contradiction(e, "the module's variables lie elsewhere");
 }

@@ -48,6 +48,7 @@ struct snapshot {
   struct snapshot_bytes *code;
   struct snapshot_bytes part[SNAPSHOT__N];
   uint64_t module_memory;  /* where the module's variables lie, 0: it has none */
+  uint64_t module_managed; /* … its __managed__ variables, 0: among the others */
   uint64_t next_address;   /* where the next allocation would have been */
   bool some_sms;           /* it may run on these alone */
   struct core_set sms;

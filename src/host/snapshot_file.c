@@ -128,6 +128,7 @@ bool snapshot_write(const struct snapshot *s, const char *path, bool *taken, str
   for (unsigned i = 0; i < s->n_code; i++) add_part(&body, "code", s->code[i]);
   json_t *m = manifest(s, body.list);
   if (s->some_sms) json_object_set_new(m, "sms", sms(&s->sms));
+  if (s->module_managed) json_object_set_new(m, "module_managed", json_integer((json_int_t)s->module_managed));
   char *text = m ? json_dumps(m, JSON_COMPACT) : NULL;
   NO_MEMORY_IF(!text);
   json_decref(m);
@@ -382,8 +383,9 @@ static bool read_sms(struct snapshot *s, const json_t *list)
 static bool read_numbers(struct snapshot *s, const json_t *m)
 {
   uint64_t fault = 0;
-  const json_t *timed = json_object_get(m, "timed");
-  bool ok = read_number(json_object_get(m, "launch"), INT64_MAX, &s->number) &&
+  const json_t *timed = json_object_get(m, "timed"), *managed = json_object_get(m, "module_managed");
+  bool ok = (!managed || read_number(managed, INT64_MAX, &s->module_managed)) &&
+            read_number(json_object_get(m, "launch"), INT64_MAX, &s->number) &&
             read_u32(json_object_get(m, "shared"), &s->shared) && read_u32(json_object_get(m, "stack"), &s->stack) &&
             read_number(json_object_get(m, "module_memory"), INT64_MAX, &s->module_memory) &&
             read_number(json_object_get(m, "next_address"), INT64_MAX, &s->next_address) &&

@@ -23,6 +23,7 @@ struct module_instance {
   const struct module *module;
   struct gmem *mem;               /* NULL: addresses only */
   uint64_t global_alloc, global_base;
+  uint64_t managed;               /* the block of __managed__ variables; 0: they are among the others */
   uint64_t const_base;            /* guest copy of bank 3: generic loads reach constants there */
   uint8_t **bytes;                /* per ELF section: relocated contents; NULL when not loaded */
   uint8_t *text;                  /* the code space from MODULE_CODE_BASE on */
@@ -124,6 +125,11 @@ static bool resolve_undefined(const struct module *m, const struct elf_symbol *y
                                                       : "compile all of the program with nvcc");
 }
 
+static bool is_in_block(const struct module_instance *in, uint32_t symbol)
+{
+  return in->managed && in->module->managed_at && in->module->managed_at[symbol] != NOT_MANAGED;
+}
+
 /* The symbol's value in the sense the relocation asks for. False: it has none. */
 static bool resolve_placed(const struct module_instance *in, const struct place *p,
                            const struct elf_symbol *y, enum reloc_value sense, uint64_t *value)
@@ -147,6 +153,10 @@ static bool resolve(const struct module_instance *in, const struct module_reloc 
   *bank = 0;
   if (m->shared_at && object_is_shared(y) && r->row->value == RELOC_SHARED) {
     *value = m->shared_at[r->symbol];
+    return true;
+  }
+  if (is_in_block(in, r->symbol) && r->row->value == RELOC_ADDRESS) {
+    *value = in->managed + m->managed_at[r->symbol];
     return true;
   }
   if (y->section == SHN_UNDEF) return resolve_undefined(m, y, value, e);
@@ -317,11 +327,18 @@ static void decode(struct module_instance *in)
 
 struct module_instance *module_instantiate(const struct module *m, struct gmem *mem, struct err *e)
 {
+  return module_instantiate_managed(m, mem, 0, e);
+}
+
+struct module_instance *module_instantiate_managed(const struct module *m, struct gmem *mem, uint64_t managed,
+                                                   struct err *e)
+{
   struct arena a = {0};
   struct module_instance *in = ARENA_NEW(&a, struct module_instance);
   in->arena = a;
   in->module = m;
   in->mem = mem;
+  in->managed = m->managed_bytes ? managed : 0;
   bool ok = alloc_variables(in, e);
   if (ok) {
     copy_sections(in);
@@ -411,8 +428,11 @@ bool module_names_bank0(const struct module_instance *in, bool load, uint32_t at
   return at % 4 == 0 && at / 4 < BANK0_WORDS && in->bank0[load][at / 256] >> at / 4 % 64 & 1;
 }
 
+uint64_t module_managed(const struct module_instance *in) { return in->managed; }
+
 uint64_t module_address(const struct module_instance *in, const struct module_symbol *s)
 {
+  if (s->managed && in->managed) return in->managed + s->in_block;
   if (s->space == MODULE_GLOBAL) return in->global_base + s->offset;
   if (s->space == MODULE_CONST) return in->const_base + s->offset;
   return 0;

@@ -40,6 +40,8 @@ struct module_reloc {
   int64_t addend;
 };
 
+#define NOT_MANAGED UINT64_MAX
+
 /* What the functions in a code section need; their callers need as much. */
 struct need {
   uint32_t frames;          /* sum of their stack frames, at most MODULE_STACK_LIMIT bytes */
@@ -61,6 +63,8 @@ struct module {
   uint64_t code_end;
   uint64_t device_runtime;   /* pc of the device runtime's first service; 0: nothing names one */
   uint64_t global_bytes, global_align;
+  uint64_t *managed_at;      /* per ELF symbol: offset of a __managed__ variable in their block, NOT_MANAGED; NULL: all */
+  uint64_t managed_bytes;    /* of that block; 0: there are none */
   uint32_t common_bytes[MODULE_BANKS]; /* module-wide banks */
   uint8_t common_banks;      /* bit b: there is a module-wide bank b */
   uint8_t *kernel_banks;     /* per kernel: bit b: it has its own bank b */

@@ -17,6 +17,7 @@ enum {
   CODE_ALIGN = 128,             /* of .text sections, as the compiler asks for */
   BANK_LIMIT = 64 << 10,        /* addressable constant bank */
   SYM_ENTRY = 0x10,             /* st_other: callable from the host */
+  SYM_MANAGED = 0x04,           /* … : a __managed__ variable (compiler output, CUDA 11.8 and 13.0) */
 };
 #define CODE_LIMIT UINT64_C(0x40000000)    /* bytes of code per module */
 #define GLOBAL_LIMIT UINT64_C(0x1000000000) /* bytes of variables per module */
@@ -284,6 +285,31 @@ static bool is_variable_or_function(const struct module *m, const struct elf_sym
          m->place[y->section].kind != PLACE_NONE;
 }
 
+/* In the block of __managed__ variables, each at a multiple of what malloc aligns to and more. */
+static void place_managed(struct module *m, uint32_t index, struct module_symbol *s)
+{
+  if (m->managed_bytes > GLOBAL_LIMIT || s->bytes > GLOBAL_LIMIT) return;
+  if (!m->managed_at) {
+    m->managed_at = ARENA_ARRAY(&m->arena, uint64_t, m->elf.n_symbols);
+    for (uint32_t i = 0; i < m->elf.n_symbols; i++) m->managed_at[i] = NOT_MANAGED;
+  }
+  s->managed = true;
+  s->in_block = m->managed_at[index] = align_up(m->managed_bytes, GLOBAL_ALIGN);
+  m->managed_bytes = s->in_block + s->bytes;
+}
+
+uint64_t module_managed_bytes(const struct module *m) { return m->managed_bytes; }
+
+void module_managed_fill(const struct module *m, uint8_t *block)
+{
+  for (uint32_t i = 0; m->managed_at && i < m->elf.n_symbols; i++) {
+    const struct elf_symbol *y = &m->elf.symbol[i];
+    const struct elf_section *s = &m->elf.section[y->section];
+    if (m->managed_at[i] == NOT_MANAGED || !s->data || y->value > s->size) continue;
+    memcpy(block + m->managed_at[i], s->data + y->value, y->size < s->size - y->value ? y->size : s->size - y->value);
+  }
+}
+
 static void add_symbol(struct module *m, uint32_t index)
 {
   const struct elf_symbol *y = &m->elf.symbol[index];
@@ -298,10 +324,12 @@ static void add_symbol(struct module *m, uint32_t index)
   }
   if (y->value > size) return; /* nothing there */
   if (p->kind == PLACE_BANK && (p->bank != 3 || p->kernel != ALL_KERNELS)) return;
-  m->symbol[m->n_symbols++] = (struct module_symbol){
+  struct module_symbol *s = &m->symbol[m->n_symbols++];
+  *s = (struct module_symbol){
     .name = y->name, .space = space[p->kind], .offset = p->offset + y->value,
     .bytes = y->size < size - y->value ? y->size : size - y->value,
   };
+  if (p->kind == PLACE_GLOBAL && y->other & SYM_MANAGED) place_managed(m, index, s);
   if (p->kind == PLACE_TEXT)
     m->function[m->n_functions++] = (struct module_function){ y->name, p->offset + y->value };
 }

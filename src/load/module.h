@@ -71,6 +71,8 @@ struct module_symbol {
   enum module_space space;
   uint64_t offset;   /* in its space: globals, bank 3, the kernel's shared memory; code: pc */
   uint64_t bytes;    /* 0 when the file does not say */
+  bool managed;      /* a __managed__ variable, */
+  uint64_t in_block; /* which lies there in their block, if there is one */
 };
 
 struct module; /* parsed file */
@@ -136,6 +138,15 @@ struct module_instance; /* opaque; owned by the caller of module_instantiate */
  * that do not decode are no error: they are marked INST_UNDECODED. NULL with e filled: out of guest
  * memory, a relocation that does not fit its field. The module must outlive the instance. */
 struct module_instance *module_instantiate(const struct module *, struct gmem *mem, struct err *e);
+/* The same with __managed__ variables in a block of their own, module_managed_bytes long, at this address, where the
+ * caller has put what they begin with (module_managed_fill): host and device have one address for them. 0: they lie
+ * among the others. */
+struct module_instance *module_instantiate_managed(const struct module *, struct gmem *mem, uint64_t managed,
+                                                   struct err *e);
+uint64_t module_managed_bytes(const struct module *);
+void module_managed_fill(const struct module *, uint8_t *block);
+/* The address that was given. */
+uint64_t module_managed(const struct module_instance *);
 void module_instance_free(struct module_instance *); /* releases the guest memory, too */
 
 const struct module *module_of(const struct module_instance *);

@@ -3,6 +3,7 @@
  * Allocator, Virtual Memory Management. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <cmocka.h>
@@ -21,6 +22,8 @@ CUresult cuMemGetInfo_v2(size_t *, size_t *);
 CUresult cuMemGetAddressRange_v2(CUdeviceptr *, size_t *, CUdeviceptr);
 CUresult cuPointerGetAttribute(void *, int, CUdeviceptr);
 CUresult cuPointerGetAttributes(unsigned, const int *, void **, CUdeviceptr);
+CUresult cuPointerSetAttribute(const void *, int, CUdeviceptr);
+CUresult cuMemPoolGetAccess(int *, CUmemoryPool, const CUmemLocation *);
 CUresult cuMemcpy(CUdeviceptr, CUdeviceptr, size_t);
 CUresult cuMemcpyDtoD_v2(CUdeviceptr, CUdeviceptr, size_t);
 CUresult cuMemcpy2D_v2(const CUDA_MEMCPY2D *);
@@ -187,6 +190,71 @@ static void pointer_attributes(void **state)
   assert_int_equal(cuMemAllocManaged(&m, 0, MANAGED_GLOBAL), CUDA_ERROR_INVALID_VALUE);
   OK(cuMemFree_v2(d));
   OK(cuMemFreeHost(h));
+}
+
+/* 6 copies return when done, 10 export by cudaIpc, 14 kinds of handles, 15 RDMA, 16 access, 17 pool, 18 and 19 mapping,
+ * 20 memory, 21 decompression. */
+static uint64_t pointer_value(int which, CUdeviceptr p)
+{
+  uint64_t v = UINT64_MAX;
+  OK(cuPointerGetAttribute(&v, which, p));
+  const bool word = which == 6 || which == 10 || which == 15 || which == 16 || which == 21;
+  assert_true(!word || v >> 32 == UINT32_MAX); /* no more than a word was written */
+  return word ? (uint32_t)v : v;
+}
+
+static void pointer_origins(void **state)
+{
+  enum { FD = 1, READ_WRITE = 3 };
+  const CUmemLocation here = {LOCATION_DEVICE, 0}, host = {LOCATION_HOST, 0};
+  const CUmemAllocationProp prop = {.type = 1, .handle_types = FD, .location = here};
+  const CUmemAccessDesc access = {here, READ_WRITE};
+  const unsigned yes = 1;
+  CUmemGenericAllocationHandle h;
+  CUmemoryPool pool;
+  CUdeviceptr d, a, range;
+  size_t unit;
+  void *pinned;
+  int flags = 7;
+  (void)state;
+  OK(cuMemAlloc_v2(&d, 1000));
+  OK(cuMemAllocAsync(&a, 1000, NULL));
+  OK(cuMemHostAlloc(&pinned, 1000, 0));
+  OK(cuDeviceGetDefaultMemPool(&pool, 0));
+  assert_int_equal(pointer_value(17, a + 5), (uintptr_t)pool);
+  assert_int_equal(pointer_value(17, d), 0);
+  assert_int_equal(pointer_value(10, d), 1);
+  assert_int_equal(pointer_value(10, a), 0);
+  assert_int_equal(pointer_value(10, (uintptr_t)pinned), 0);
+  assert_int_equal(pointer_value(6, d), 0);
+  OK(cuPointerSetAttribute(&yes, 6, d));
+  assert_int_equal(pointer_value(6, d + 1), 1);
+  assert_int_equal(pointer_value(16, d), READ_WRITE);
+  assert_int_equal(pointer_value(16, (uintptr_t)pinned), READ_WRITE);
+  assert_int_equal(pointer_value(14, d), 0);
+  assert_int_equal(pointer_value(15, d) + pointer_value(21, d), 0);
+  assert_int_equal(pointer_value(18, d + 1), 1000);
+  assert_int_equal(pointer_value(19, d + 1), d);
+  assert_int_equal(pointer_value(20, d + 1), pointer_value(7, d));
+  OK(cuMemPoolGetAccess(&flags, pool, &host)); /* of a GPU's memory none */
+  assert_int_equal(flags, 0);
+  OK(cuMemPoolGetAccess(&flags, pool, &here));
+  assert_int_equal(flags, READ_WRITE);
+  OK(cuMemGetAllocationGranularity(&unit, &prop, 0));
+  OK(cuMemAddressReserve(&range, unit, 0, 0, 0));
+  OK(cuMemCreate(&h, unit, &prop, 0));
+  OK(cuMemMap(range, unit, 0, h, 0));
+  OK(cuMemSetAccess(range, unit, &access, 1));
+  assert_int_equal(pointer_value(14, range + 9), FD);
+  assert_int_equal(pointer_value(16, range), READ_WRITE);
+  assert_int_equal(pointer_value(18, range + 9), unit);
+  assert_int_equal(pointer_value(19, range + 9), range);
+  OK(cuMemUnmap(range, unit));
+  OK(cuMemRelease(h));
+  OK(cuMemAddressFree(range, unit));
+  OK(cuMemFreeAsync(a, NULL));
+  OK(cuMemFree_v2(d));
+  OK(cuMemFreeHost(pinned));
 }
 
 enum { N = 64 };
@@ -469,7 +537,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(registered_addresses), cmocka_unit_test(registered_memory_is_shared),
       cmocka_unit_test(allocations), cmocka_unit_test(pitched), cmocka_unit_test(host_memory),
-      cmocka_unit_test(pointer_attributes), cmocka_unit_test(copies), cmocka_unit_test(fills),
+      cmocka_unit_test(pointer_attributes), cmocka_unit_test(pointer_origins), cmocka_unit_test(copies), cmocka_unit_test(fills),
       cmocka_unit_test(rectangles), cmocka_unit_test(pools), cmocka_unit_test(virtual_memory),
   };
   return cmocka_run_group_tests(tests, cuda_setup, NULL);

@@ -63,6 +63,7 @@ struct block {
   enum block_kind kind;
   void *image;     /* pinned, managed: the simulator's mapping of it; NULL: that of the program */
   bool moves;      /* managed memory that moves (managed.h); has an image */
+  bool sync_memops; /* the program asked for copies that return when they are done */
   bool closed;     /* the program cannot reach its own mapping now (poll_trap.h) */
   uint64_t *sums;  /* … that is mostly read: of its big pages, when they were copied to the GPU; else NULL */
   uint8_t *seen;   /* registered: its bytes when host and device were last brought together; NULL: they are one */

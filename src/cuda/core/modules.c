@@ -20,18 +20,57 @@ static CUresult broken(const struct err *e)
   return CUDA_ERROR_INVALID_IMAGE;
 }
 
-/* Takes a parsed module over; files: what it was made of. */
-static CUresult place(struct shim *s, struct board *b, struct module *parsed, const struct link_file *file, unsigned n,
-                      struct loaded_module **out)
+/* What a module is made of, and for which GPU. */
+struct opening {
+  struct board *board;
+  struct jit *jit;
+  struct managed_variables *managed; /* of another instance; NULL: there is none */
+};
+
+static void managed_leave(struct shim *s, struct managed_variables *v)
 {
+  if (!v || --v->users) return;
+  memory_free(s, v->addr, 1u << BLOCK_MANAGED);
+  free(v);
+}
+
+/* Those of another instance, or new ones. CUDA_SUCCESS with *out NULL: the module has none. */
+static CUresult managed_join(struct shim *s, const struct module *parsed, const struct opening *how,
+                             struct managed_variables **out)
+{
+  const uint64_t bytes = module_managed_bytes(parsed);
+  void *block;
+  *out = bytes ? how->managed : NULL;
+  if (*out) (*out)->users++;
+  if (*out || !bytes) return CUDA_SUCCESS;
+  const CUresult r = memory_alloc_host(s, &block, bytes, BLOCK_MANAGED, MANAGED_GLOBAL);
+  if (r != CUDA_SUCCESS) return r;
+  module_managed_fill(parsed, block);
+  *out = shim_alloc(sizeof **out);
+  **out = (struct managed_variables){ (uintptr_t)block, 1 };
+  return CUDA_SUCCESS;
+}
+
+/* Takes a parsed module over; files: what it was made of. */
+static CUresult place(struct shim *s, const struct opening *how, struct module *parsed, const struct link_file *file,
+                      unsigned n, struct loaded_module **out)
+{
+  struct board *const b = how->board;
   struct err e = {""};
   if (!target_runs_on(module_sm(parsed), TARGET_PLAIN, b->device.config.sm)) {
     module_free(parsed);
     return CUDA_ERROR_NO_BINARY_FOR_GPU;
   }
   struct loaded_module *m = shim_alloc(sizeof *m);
-  if (!device_place(&b->device, parsed, &m->code, &e)) {
+  const CUresult r = managed_join(s, parsed, how, &m->managed);
+  if (r != CUDA_SUCCESS) {
+    module_free(parsed);
+    free(m);
+    return r;
+  }
+  if (!device_place_managed(&b->device, parsed, m->managed ? m->managed->addr : 0, &m->code, &e)) {
     device_unload(&m->code);
+    managed_leave(s, m->managed);
     free(m);
     return broken(&e);
   }
@@ -51,7 +90,7 @@ static CUresult place(struct shim *s, struct board *b, struct module *parsed, co
   return CUDA_SUCCESS;
 }
 
-static CUresult open_files(struct shim *s, struct board *b, const struct link_file *file, unsigned n,
+static CUresult open_files(struct shim *s, const struct opening *how, const struct link_file *file, unsigned n,
                            struct loaded_module **out)
 {
   struct err e = {""};
@@ -60,7 +99,7 @@ static CUresult open_files(struct shim *s, struct board *b, const struct link_fi
     list[i] = (struct module_file){ "module", file[i].elf, file[i].bytes };
   struct module *parsed = module_link(list, n, &e);
   free(list);
-  return parsed ? place(s, b, parsed, file, n, out) : broken(&e);
+  return parsed ? place(s, how, parsed, file, n, out) : broken(&e);
 }
 
 /* Linked files ----------------------------------------------------------------------------------- */
@@ -83,7 +122,7 @@ uint8_t *module_join(const struct link_file *file, unsigned n, size_t *bytes)
   return image;
 }
 
-static CUresult open_joined(struct shim *s, struct board *b, const uint8_t *image, struct loaded_module **out)
+static CUresult open_joined(struct shim *s, const struct opening *how, const uint8_t *image, struct loaded_module **out)
 {
   uint64_t head[3];
   memcpy(head, image, sizeof head);
@@ -95,7 +134,7 @@ static CUresult open_joined(struct shim *s, struct board *b, const uint8_t *imag
     file[i] = (struct link_file){ (uint8_t *)(uintptr_t)image + sizeof size, size };
     image += sizeof size + size;
   }
-  CUresult r = open_files(s, b, file, (unsigned)head[2], out);
+  CUresult r = open_files(s, how, file, (unsigned)head[2], out);
   free(file);
   return r;
 }
@@ -183,10 +222,9 @@ static CUresult extract(struct shim *s, const struct board *b, const struct imag
   return CUDA_SUCCESS;
 }
 
-CUresult module_open(struct shim *s, struct board *b, const void *image, size_t room, struct jit *jit,
-                     struct loaded_module **out)
+static CUresult open_image(struct shim *s, const struct opening *how, const void *image, size_t room,
+                           struct loaded_module **out)
 {
-  struct jit none = {0};
   struct image_extent extent;
   struct link_file file;
   if (!image) return CUDA_ERROR_INVALID_VALUE;
@@ -194,12 +232,28 @@ CUresult module_open(struct shim *s, struct board *b, const void *image, size_t 
     shim_say("a module's image is damaged: its headers speak of more than there is at %p; build it again", image);
     return CUDA_ERROR_INVALID_IMAGE;
   }
-  if (extent.kind == IMAGE_JOINED) return open_joined(s, b, extent.bytes, out);
-  CUresult r = extract(s, b, &extent, jit ? jit : &none, &file.elf, &file.bytes);
+  if (extent.kind == IMAGE_JOINED) return open_joined(s, how, extent.bytes, out);
+  CUresult r = extract(s, how->board, &extent, how->jit, &file.elf, &file.bytes);
   if (r != CUDA_SUCCESS) return r;
-  r = open_files(s, b, &file, 1, out);
+  r = open_files(s, how, &file, 1, out);
   free(file.elf);
   return r;
+}
+
+CUresult module_open(struct shim *s, struct board *b, const void *image, size_t room, struct jit *jit,
+                     struct loaded_module **out)
+{
+  struct jit none = {0};
+  const struct opening how = { .board = b, .jit = jit ? jit : &none };
+  return open_image(s, &how, image, room, out);
+}
+
+CUresult module_open_beside(struct shim *s, struct board *b, const struct loaded_module *first, const void *image,
+                            size_t room, struct loaded_module **out)
+{
+  struct jit none = {0};
+  const struct opening how = { .board = b, .jit = &none, .managed = first ? first->managed : NULL };
+  return open_image(s, &how, image, room, out);
 }
 
 char *module_read_file(const char *path, size_t *bytes, CUresult *r)
@@ -226,13 +280,14 @@ char *module_read_file(const char *path, size_t *bytes, CUresult *r)
 
 /* Kernels and variables --------------------------------------------------------------------------- */
 
-static void free_module(struct loaded_module *m)
+static void free_module(struct shim *s, struct loaded_module *m)
 {
   for (struct function *f = m->functions, *next; f; f = next) {
     next = f->next;
     free(f);
   }
   device_unload(&m->code);
+  managed_leave(s, m->managed);
   for (unsigned i = 0; i < m->n_files; i++) free(m->file[i].elf);
   free(m->file);
   free(m);
@@ -244,7 +299,7 @@ static void close_one(struct shim *s, struct loaded_module *m)
   for (struct loaded_module **at = &s->modules; *at; at = &(*at)->next) {
     if (*at != m) continue;
     *at = m->next;
-    free_module(m);
+    free_module(s, m);
     peers_refresh_all(s, b);
     return;
   }
@@ -292,7 +347,7 @@ CUresult module_on(struct shim *s, struct loaded_module *m, struct board *b, str
   if (m->board == b) return *out = m, CUDA_SUCCESS;
   if (!l) return CUDA_ERROR_INVALID_HANDLE;
   if (!l->on[b->number]) {
-    CUresult r = module_open(s, b, l->image, l->bytes, NULL, &l->on[b->number]);
+    CUresult r = module_open_beside(s, b, l->first, l->image, l->bytes, &l->on[b->number]);
     if (r != CUDA_SUCCESS) return r;
     l->on[b->number]->library = l;
   }
@@ -370,6 +425,24 @@ CUresult module_get_variable(struct shim *s, struct loaded_module *m, const char
   if (addr) *addr = module_address(m->code.instance, y);
   if (bytes) *bytes = y->bytes;
   return CUDA_SUCCESS;
+}
+
+static bool variable_has(const struct loaded_module *m, uint64_t addr)
+{
+  const struct module *file = m->code.module;
+  for (unsigned i = 0; i < module_symbol_count(file); i++) {
+    const struct module_symbol *y = module_symbol_at(file, i);
+    const uint64_t at = y->bytes ? module_address(m->code.instance, y) : 0;
+    if (at && addr - at < y->bytes) return true;
+  }
+  return false;
+}
+
+bool module_has_address(const struct shim *s, uint64_t addr)
+{
+  for (const struct loaded_module *m = s->modules; m; m = m->next)
+    if (variable_has(m, addr)) return true;
+  return false;
 }
 
 const struct shim_part module_part = { .reset = reset };

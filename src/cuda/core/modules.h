@@ -31,9 +31,16 @@ struct link_file {
   size_t bytes;
 };
 
+/* __managed__ variables: one for all GPUs, at the host's address. Instances of a module share them. */
+struct managed_variables {
+  uint64_t addr;
+  unsigned users;
+};
+
 struct loaded_module {
   struct loaded_module *next;
   struct board *board;
+  struct managed_variables *managed; /* NULL: there are none */
   struct library *library; /* that it is an instance of; NULL: it stands for itself */
   struct device_code code;
   struct link_file *file; /* what it was made of: kept for captures, else NULL */
@@ -62,6 +69,9 @@ uint8_t *module_join(const struct link_file *, unsigned n, size_t *bytes);
  * there are at most, or IMAGE_UNKNOWN (image_size.h). */
 CUresult module_open(struct shim *, struct board *, const void *image, size_t room, struct jit *,
                      struct loaded_module **out);
+/* The same image as that of `first`, whose __managed__ variables it shares; NULL: it is the first one. */
+CUresult module_open_beside(struct shim *, struct board *, const struct loaded_module *first, const void *image,
+                            size_t room, struct loaded_module **out);
 /* From now on it is the first instance of a library whose image this is; its bytes are copied. */
 void module_make_library(struct loaded_module *, const void *image, size_t room);
 /* The instance on a GPU. CUDA_ERROR_INVALID_HANDLE: it is of another one, and no library. */
@@ -83,6 +93,8 @@ CUresult module_give_function(struct loaded_module *, const char *name, struct f
 /* Address and size of a variable; either may be NULL. */
 CUresult module_get_variable(struct shim *, struct loaded_module *, const char *name, CUdeviceptr *addr,
                              size_t *bytes);
+/* Whether the address lies in a variable of a module. */
+bool module_has_address(const struct shim *, uint64_t addr);
 
 extern const struct shim_part module_part;
 

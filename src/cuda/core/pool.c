@@ -133,9 +133,14 @@ int pool_file(const struct shim *s, CUmemoryPool p)
   return exists(s, p) ? p->fd : -1;
 }
 
+CUmemoryPool pool_of_block(const struct block *b)
+{
+  return (CUmemoryPool)b->owner; /* its first member; nobody else owns blocks */
+}
+
 bool pool_is_shared(const struct block *b)
 {
-  const struct pool *p = (const struct pool *)b->owner;
+  const struct pool *p = pool_of_block(b);
   return p && p->shared;
 }
 
@@ -193,10 +198,11 @@ CUresult pool_trim(struct shim *s, CUmemoryPool p)
 
 CUresult pool_access(struct shim *s, CUmemoryPool p, const CUmemLocation *l, int *flags)
 {
-  if (!exists(s, p) || !l || !flags || l->type != LOCATION_DEVICE) return CUDA_ERROR_INVALID_VALUE;
-  const struct board *b = board_at(s, l->id);
-  if (!b) return CUDA_ERROR_INVALID_DEVICE;
-  *flags = b == p->board || p->owner.viewers & board_bit(b) ? ACCESS_READ_WRITE : ACCESS_NONE;
+  if (!exists(s, p) || !l || !flags) return CUDA_ERROR_INVALID_VALUE;
+  if (l->type != LOCATION_DEVICE && l->type != LOCATION_HOST) return CUDA_ERROR_INVALID_VALUE;
+  const struct board *b = l->type == LOCATION_DEVICE ? board_at(s, l->id) : NULL;
+  if (!b && l->type == LOCATION_DEVICE) return CUDA_ERROR_INVALID_DEVICE;
+  *flags = !b ? ACCESS_NONE : b == p->board || p->owner.viewers & board_bit(b) ? ACCESS_READ_WRITE : ACCESS_NONE;
   return CUDA_SUCCESS;
 }
 

@@ -36,6 +36,8 @@ CUresult pool_export(struct shim *, int *fd, CUmemoryPool);
 CUresult pool_import(struct shim *, CUmemoryPool *, int fd);
 /* The file behind an imported pool, -1: it is none. */
 int pool_file(const struct shim *, CUmemoryPool);
+/* The pool that the block is of; NULL: of none. */
+CUmemoryPool pool_of_block(const struct block *);
 /* Whether the block is of a pool whose memory may be. */
 bool pool_is_shared(const struct block *);
 /* The pool goes away with its last allocation. */

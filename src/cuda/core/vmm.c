@@ -311,3 +311,9 @@ CUresult vmm_access(struct shim *s, unsigned long long *flags, const CUmemLocati
   *flags = b && m->in & board_bit(b) ? ACCESS_READ_WRITE : ACCESS_NONE;
   return CUDA_SUCCESS;
 }
+
+uint64_t vmm_handle_types(const struct shim *s, uint64_t addr)
+{
+  const struct vmm_mapping *m = vmm_mapping_in(s, addr, 1);
+  return m ? (unsigned)m->memory->props.handle_types : 0;
+}

@@ -108,16 +108,31 @@ void __cudaRegisterManagedVar(void **handle, void **host, char *device, const ch
 
 /* Looking up ------------------------------------------------------------------------------------- */
 
+/* A managed variable has one address, here and on GPUs. */
+static void point_managed(struct shim *s, struct rt_binary *b, struct loaded_module *m)
+{
+  for (struct rt_symbol *y = b->variables; y; y = y->next) {
+    CUdeviceptr addr;
+    if (y->managed && module_get_variable(s, m, y->name, &addr, NULL) == CUDA_SUCCESS)
+      *y->managed = (void *)(uintptr_t)addr;
+  }
+}
+
 static CUresult load(struct shim *s, struct rt_binary *b, struct board *on)
 {
   const unsigned i = on->number;
   if (b->module[i] || b->broken[i] != CUDA_SUCCESS) return b->broken[i];
-  return b->broken[i] = module_open(s, on, b->image, IMAGE_UNKNOWN, NULL, &b->module[i]);
+  const struct loaded_module *first = NULL;
+  for (unsigned k = 0; !first && k < BOARDS_MAX; k++) first = b->module[k];
+  b->broken[i] = module_open_beside(s, on, first, b->image, IMAGE_UNKNOWN, &b->module[i]);
+  if (b->broken[i] == CUDA_SUCCESS) point_managed(s, b, b->module[i]);
+  return b->broken[i];
 }
 
+/* A program knows a managed variable by its address, too: that is what it has of it. */
 static struct rt_symbol *find(struct rt_symbol *list, const void *host)
 {
-  while (list && list->host != host) list = list->next;
+  while (list && list->host != host && !(host && list->managed && *list->managed == host)) list = list->next;
   return list;
 }
 
@@ -127,12 +142,6 @@ char __cudaInitModule(void **handle)
   struct rt_binary *b = (struct rt_binary *)handle;
   struct board *const on = shim_up(s) == CUDA_SUCCESS ? board_current(s) : NULL;
   bool ok = on && load(s, b, on) == CUDA_SUCCESS;
-  /* A managed variable is host memory, too: that of its page (host/device.h). */
-  for (struct rt_symbol *y = ok ? b->variables : NULL; y; y = y->next) {
-    CUdeviceptr addr;
-    if (y->managed && module_get_variable(s, b->module[on->number], y->name, &addr, NULL) == CUDA_SUCCESS)
-      *y->managed = gmem_ptr(on->device.mem, addr, 1);
-  }
   pthread_mutex_unlock(&s->lock);
   return ok;
 }

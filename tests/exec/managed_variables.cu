@@ -1,0 +1,87 @@
+// __managed__ variables have one address for the host and all GPUs (CUDA C++ Programming Guide, Unified Memory): their
+// pointers are arguments of kernels, are stored in memory, and say that they are managed memory.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+
+#define CHECK(x)                                                                     \
+  do {                                                                               \
+    if (!(x)) printf("line %d: %s\n", __LINE__, #x), exit(1);                        \
+  } while (0)
+#define OK(x) CHECK((x) == cudaSuccess)
+
+struct node {
+  int value;
+  node *next;
+};
+
+__managed__ int table[5] = {1, 2, 3, 4, 5};
+__device__ int own[3] = {10, 20, 30}; // lies among the managed ones in the file
+__managed__ int total;
+__managed__ double wide = 2.5;
+__managed__ node list = {7, nullptr};
+__managed__ int *chosen;
+
+__global__ void add(int *to, int n)
+{
+  if (threadIdx.x < n) to[threadIdx.x] += own[threadIdx.x % 3];
+  if (threadIdx.x == 0) atomicAdd(&total, 1), wide *= 2, *chosen += 100;
+}
+
+__global__ void same(const void *a, const void *b, int *out)
+{
+  *out = a == table && b == &wide && chosen == &table[4];
+}
+
+__global__ void walk(const node *n, int *sum)
+{
+  int s = 0;
+  for (; n; n = n->next) s += n->value;
+  *sum = s;
+}
+
+int main()
+{
+  int gpus, *result;
+  OK(cudaGetDeviceCount(&gpus));
+  CHECK(table[2] == 3 && wide == 2.5 && total == 0);
+  chosen = &table[4];
+  OK(cudaMallocManaged(&result, sizeof *result));
+  for (int g = 0; g < gpus; g++) { // one instance for all
+    OK(cudaSetDevice(g));
+    add<<<1, 32>>>(table, 4);
+    same<<<1, 1>>>(table, &wide, result);
+    OK(cudaDeviceSynchronize());
+    CHECK(*result == 1);
+  }
+  CHECK(total == gpus && wide == 2.5 * (1 << gpus));
+  for (int i = 0; i < 5; i++) {
+    static const int step[5] = {10, 20, 30, 10, 100};
+    CHECK(table[i] == i + 1 + gpus * step[i]);
+  }
+  node second = {5, nullptr}, *at;
+  OK(cudaMallocManaged(&at, sizeof *at));
+  *at = second;
+  list.next = at;
+  walk<<<1, 1>>>(&list, &total);
+  OK(cudaDeviceSynchronize());
+  CHECK(total == 12);
+
+  cudaPointerAttributes a;
+  void *p;
+  size_t bytes;
+  int copy[5];
+  OK(cudaPointerGetAttributes(&a, table + 1));
+  CHECK(a.type == cudaMemoryTypeManaged && a.devicePointer == table + 1 && a.hostPointer == table + 1);
+  OK(cudaGetSymbolAddress(&p, table));
+  OK(cudaGetSymbolSize(&bytes, table));
+  CHECK(p == table && bytes == sizeof table);
+  OK(cudaMemcpyFromSymbol(copy, table, sizeof copy));
+  CHECK(copy[4] == table[4]);
+  OK(cudaMemset(table, 0, sizeof(int)));
+  OK(cudaDeviceSynchronize());
+  CHECK(table[0] == 0 && table[1] == copy[1]);
+  OK(cudaMemPrefetchAsync(table, sizeof table, cudaMemLocation{cudaMemLocationTypeDevice, 0}, 0));
+  OK(cudaDeviceSynchronize());
+  printf("managed variables: right\n");
+}
