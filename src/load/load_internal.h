@@ -63,7 +63,7 @@ struct module {
   uint64_t code_end;
   uint64_t device_runtime;   /* pc of the device runtime's first service; 0: nothing names one */
   uint64_t global_bytes, global_align;
-  uint64_t *managed_at;      /* per ELF symbol: offset of a __managed__ variable in their block, NOT_MANAGED; NULL: all */
+  uint64_t *managed_at;      /* per ELF symbol: place of a __managed__ variable in their block; NULL: there are none */
   uint64_t managed_bytes;    /* of that block; 0: there are none */
   uint32_t common_bytes[MODULE_BANKS]; /* module-wide banks */
   uint8_t common_banks;      /* bit b: there is a module-wide bank b */

@@ -44,7 +44,7 @@ CUresult vmm_map(struct shim *, uint64_t addr, uint64_t bytes, uint64_t offset,
 CUresult vmm_unmap(struct shim *, uint64_t addr, uint64_t bytes);
 CUresult vmm_set_access(struct shim *, uint64_t addr, uint64_t bytes, const CUmemAccessDesc *, size_t n);
 CUresult vmm_access(struct shim *, unsigned long long *flags, const CUmemLocation *, uint64_t addr);
-/* As which its memory may be exported (CUmemAllocationHandleType, a bit each); 0: there is no mapping, or it may not. */
+/* As what its memory may be exported (CUmemAllocationHandleType, a bit each); 0: as nothing, or there is no mapping. */
 uint64_t vmm_handle_types(const struct shim *, uint64_t addr);
 
 #endif

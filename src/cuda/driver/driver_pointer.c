@@ -62,7 +62,10 @@ static unsigned access_of(struct shim *s, const struct block *b)
   const CUcontext c = context_current(s);
   unsigned long long flags = ACCESS_NONE;
   const CUmemLocation here = { LOCATION_DEVICE, (int)c->board->number };
-  if (b->kind == BLOCK_MAPPED) return vmm_access(s, &flags, &here, b->addr) == CUDA_SUCCESS ? (unsigned)flags : ACCESS_NONE;
+  if (b->kind == BLOCK_MAPPED) {
+    vmm_access(s, &flags, &here, b->addr);
+    return (unsigned)flags;
+  }
   bool may = b->board == c->board || memory_on_host(b) || memory_viewers(b) & board_bit(c->board);
   for (unsigned i = 0; !may && !b->owner && i < c->n_peers; i++) may = c->peer[i]->board == b->board;
   return may ? ACCESS_READ_WRITE : ACCESS_NONE;
