@@ -15,7 +15,7 @@
 #   tools/compat/run.sh SUITE=FOLDER...       the checked-out repository of a suite:
 #     samples    NVIDIA/cuda-samples          polybench  sgrauerg/polybenchGpu
 #     rodinia    yuhc/gpu-rodinia             hecbench   Scientific-Computing-Lab/gpuFLOPBench
-#     sanitizer  NVIDIA/compute-sanitizer-samples
+#     sanitizer  NVIDIA/compute-sanitizer-samples      cccl, libcudacxx   NVIDIA/cccl (examples; tests of libcu++)
 #
 # Environment: BIN (build/warpstep), NVCC, ARCH (the target: sm_86), LIMIT (processor seconds of a run where the suite's
 # list has none: 60), JOBS (2), ONLY (extended regular expression: names of programs), CUDART (the linked runtime, shared
