@@ -95,6 +95,9 @@ static bool check_abi(const struct launch_desc *l, struct err *e)
   if (k->tmem_old)
     return err_set(e, "%s: kernel '%.200s' allocates tensor memory as CUDA 12 did (TMEM_CTA1_V1); compile it "
                    "with CUDA 13", module_name(m), k->name);
+  if (k->reads_tables)
+    return err_set(e, "%s: kernel '%.200s' asks for a format, a number of layers or levels, or a sampler's state (txq, "
+                   "suq); drivers do not offer these, pass them as arguments", module_name(m), k->name);
   if (k->param_bytes && !abi_is_param_base(module_sm(m), k->param_base))
     return err_set(e, "%s: kernel '%.200s' expects parameters at 0x%x, known is 0x%x; this cubin "
                    "needs "

@@ -202,6 +202,16 @@ static bool check_kernels(const struct module *m, struct err *e)
 
 /* Relocations ---------------------------------------------------------------------------- */
 
+/* txq and suq read formats, layers, levels and states of samplers out of a table in memory. How large its entries are only
+ * such a symbol (.nv.unified.texrefDescSize …) says, which no driver defines. */
+static bool is_table_size(const struct elf_symbol *y)
+{
+  static const char end[] = "DescSize";
+  size_t n = strlen(y->name), tail = sizeof end - 1;
+  return y->section == SHN_UNDEF && n > tail && strncmp(y->name, ".nv.", 4) == 0 &&
+         strcmp(y->name + n - tail, end) == 0;
+}
+
 static bool add_reloc(struct module *m, const struct elf_section *s, const uint8_t *rec,
                       struct err *e)
 {
@@ -221,6 +231,8 @@ static bool add_reloc(struct module *m, const struct elf_section *s, const uint8
   r.addend = s->type == SHT_RELA ? (int64_t)elf_u64(rec + 16)
                                  : reloc_addend(r.row, target->data + r.offset);
   m->reloc[m->n_relocs++] = r;
+  int32_t k = m->text_kernel[r.section];
+  if (k != ALL_KERNELS && is_table_size(&m->elf.symbol[r.symbol])) m->kernel[k].reads_tables = true;
   return true;
 }
 

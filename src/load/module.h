@@ -61,6 +61,7 @@ struct module_kernel {
   bool explicit_cluster;   /* must be launched with a cluster size */
   bool tmem_pairs;         /* allocates tensor memory for pairs of CTAs */
   bool tmem_old;           /* allocates tensor memory as CUDA 12 did: refused */
+  bool reads_tables;       /* txq, suq of what only a table of the driver says, which there is not: refused */
 };
 
 enum module_space { MODULE_GLOBAL, MODULE_CONST, MODULE_SHARED, MODULE_CODE };

@@ -370,11 +370,20 @@ bool module_is_open(const struct shim *s, const struct loaded_module *m)
   return at != NULL;
 }
 
+/* NVIDIA's driver loads such a module and then does not find the function. */
+static CUresult refuse_table_reader(const char *name)
+{
+  shim_say("'%.200s' asks for a format, a number of layers or levels, or a sampler's state (txq, suq), which the driver "
+           "does not offer: such a function is not found", name);
+  return CUDA_ERROR_NOT_FOUND;
+}
+
 CUresult module_give_function(struct loaded_module *m, const char *name, struct function *f)
 {
   for (unsigned i = 0; i < module_kernel_count(m->code.module); i++) {
     const struct module_kernel *k = module_kernel_at(m->code.module, i);
     if (strcmp(k->name, name) != 0) continue;
+    if (k->reads_tables) return refuse_table_reader(name);
     *f = (struct function){ .next = m->functions, .module = m, .kernel = k, .carveout = -1 };
     f->max_dynamic_shared =
         k->shared_static < DEFAULT_DYNAMIC_SHARED ? DEFAULT_DYNAMIC_SHARED - k->shared_static : 0;
