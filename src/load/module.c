@@ -202,8 +202,8 @@ static bool check_kernels(const struct module *m, struct err *e)
 
 /* Relocations ---------------------------------------------------------------------------- */
 
-/* txq and suq read formats, layers, levels and states of samplers out of a table in memory. How large its entries are only
- * such a symbol (.nv.unified.texrefDescSize …) says, which no driver defines. */
+/* txq and suq read formats, layers, levels and states of samplers out of a table in memory. How large its entries
+ * are only such a symbol (.nv.unified.texrefDescSize …) says, which no driver defines. */
 static bool is_table_size(const struct elf_symbol *y)
 {
   static const char end[] = "DescSize";

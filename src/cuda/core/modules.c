@@ -373,8 +373,8 @@ bool module_is_open(const struct shim *s, const struct loaded_module *m)
 /* NVIDIA's driver loads such a module and then does not find the function. */
 static CUresult refuse_table_reader(const char *name)
 {
-  shim_say("'%.200s' asks for a format, a number of layers or levels, or a sampler's state (txq, suq), which the driver "
-           "does not offer: such a function is not found", name);
+  shim_say("'%.200s' asks for a format, a number of layers or levels, or a sampler's state (txq, suq), which the "
+           "driver does not offer: such a function is not found", name);
   return CUDA_ERROR_NOT_FOUND;
 }
 
