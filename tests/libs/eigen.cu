@@ -570,7 +570,11 @@ static void others(cusolverDnHandle_t h, cublasHandle_t blas)
   double *a = device(std::vector<double>{1, 2, 2, 4, 0, 0, 0, 0}), *work = device(std::vector<double>(99));
   double **at = device(std::vector<double *>{a, a + 4});
   check(!cublasDgetrfBatched(blas, 2, at, 2, pivots, infos, 2) && host(infos, 2) == std::vector<int>{2, 1}, "LU of singular matrices");
-  check(!cublasDgetriBatched(blas, 2, (const double *const *)at, 2, pivots, at, 2, infos, 2) && host(infos, 2) == std::vector<int>{2, 1}, "inverses of singular matrices");
+  double *inverse = device(std::vector<double>(8, 5)), **inverses = device(std::vector<double *>{inverse, inverse + 4});
+  check(!cublasDgetriBatched(blas, 2, (const double *const *)at, 2, pivots, inverses, 2, infos, 2) && host(infos, 2) == std::vector<int>{2, 1}, "inverses of singular matrices");
+  bool finite = false; // the factors of both divide by a pivot of 0
+  for (double v : host(inverse, 8)) finite = finite || std::isfinite(v);
+  check(!finite, "what the inverses of singular matrices are");
   check(cublasDgetrsBatched(blas, CUBLAS_OP_N, 2, 1, (const double *const *)at, 1, pivots, at, 2, &info, 2) == CUBLAS_STATUS_INVALID_VALUE && info == -5, "a short leading dimension");
   check(cublasDgelsBatched(blas, CUBLAS_OP_N, 2, 3, 1, at, 2, at, 2, &info, nullptr, 1) == CUBLAS_STATUS_NOT_SUPPORTED, "fewer rows than columns");
   check(cusolverDnDgesvd_bufferSize(h, 2, 3, &words) == CUSOLVER_STATUS_INVALID_VALUE, "gesvd of a flat matrix");

@@ -3,6 +3,7 @@
 #include <cusparse.h>
 
 #include <cmath>
+#include <cstring>
 
 #include "sparse.cuh"
 
@@ -172,6 +173,62 @@ template <typename T> static void conversions(cusparseHandle_t h, int format, in
   check(!cusparseXcsr2coo(h, got, nnz, 30, back, b) && host(back, nnz) == row, "Xcsr2coo");
 }
 
+// Of a dense matrix with what is and what is not zero: the matrix that it was made from, in the order of its lines.
+template <typename T, typename I> static void from_dense(cusparseHandle_t h, int format, int base, int order)
+{
+  matrix<T> a(45, 70);
+  for (T &v : a.values)
+    if (v == T(0)) v = T(1);
+  a.values[2] = T(NAN), a.values[3] = T(0x1p-149); // neither is zero, though the latter's square is
+  const bool by_rows = order == CUSPARSE_ORDER_ROW;
+  const int ld = (by_rows ? 70 : 45) + 2, nnz = (int)a.row.size();
+  std::vector<T> values(ld * (by_rows ? 45 : 70), T(-0.0)); // it is zero, too; between lines there are others
+  for (size_t i = 0; i < values.size(); i++)
+    if ((int)i % ld >= ld - 2) values[i] = T(7);
+  for (int k = 0; k < nnz; k++) values[by_rows ? a.row[k] * ld + a.column[k] : a.column[k] * ld + a.row[k]] = a.values[k];
+  const matrix<T> t = format == CUSPARSE_FORMAT_CSC ? a.turned() : a;
+  const cusparseIndexType_t index = sizeof(I) == 8 ? CUSPARSE_INDEX_64I : CUSPARSE_INDEX_32I;
+  const cusparseIndexBase_t b = base ? CUSPARSE_INDEX_BASE_ONE : CUSPARSE_INDEX_BASE_ZERO;
+  const bool coo = format == CUSPARSE_FORMAT_COO;
+  I *offsets = device(std::vector<I>(t.rows + 1, 99));
+  cusparseSpMatDescr_t d;
+  cusparseDnMatDescr_t dense;
+  bool right = !cusparseCreateDnMat(&dense, 45, 70, ld, device(values), type<T>::data, (cusparseOrder_t)order);
+  if (coo) right = right && !cusparseCreateCoo(&d, 45, 70, 0, nullptr, nullptr, nullptr, index, b, type<T>::data);
+  else if (format == CUSPARSE_FORMAT_CSR) right = right && !cusparseCreateCsr(&d, 45, 70, 0, offsets, nullptr, nullptr, index, index, b, type<T>::data);
+  else right = right && !cusparseCreateCsc(&d, 45, 70, 0, offsets, nullptr, nullptr, index, index, b, type<T>::data);
+  size_t bytes = 0;
+  int64_t rows, cols, count = 0;
+  const cusparseDenseToSparseAlg_t way = CUSPARSE_DENSETOSPARSE_ALG_DEFAULT;
+  right = right && !cusparseDenseToSparse_bufferSize(h, dense, d, way, &bytes);
+  char *room = device(std::vector<char>(bytes));
+  right = right && !cusparseDenseToSparse_analysis(h, dense, d, way, room) && !cusparseSpMatGetSize(d, &rows, &cols, &count) && count == nnz;
+  if (!coo) right = right && host(offsets, t.rows + 1) == t.template offsets<I>(base);
+  I *major = device(std::vector<I>(nnz)), *minor = device(std::vector<I>(nnz));
+  T *out = device(std::vector<T>(nnz));
+  if (coo) right = right && !cusparseCooSetPointers(d, major, minor, out);
+  else if (format == CUSPARSE_FORMAT_CSR) right = right && !cusparseCsrSetPointers(d, offsets, minor, out);
+  else right = right && !cusparseCscSetPointers(d, offsets, minor, out);
+  right = right && !cusparseDenseToSparse_convert(h, dense, d, way, room) && host(minor, nnz) == based<I>(t.column, base);
+  if (coo) right = right && host(major, nnz) == based<I>(t.row, base);
+  const std::vector<T> got = host(out, nnz);
+  for (int k = 0; right && k < nnz; k++) right = !memcmp(&got[k], &t.values[k], sizeof(T));
+  char what[100];
+  snprintf(what, sizeof what, "DenseToSparse of type %d, format %d, order %d, base %d, %d-bit indices", type<T>::data, format, order, base, (int)sizeof(I) * 8);
+  check(right, what);
+  cusparseDestroySpMat(d);
+  cusparseDestroyDnMat(dense);
+}
+
+template <typename T> static void from_dense_all(cusparseHandle_t h)
+{
+  for (int format : {CUSPARSE_FORMAT_CSR, CUSPARSE_FORMAT_COO, CUSPARSE_FORMAT_CSC})
+    for (int order : {CUSPARSE_ORDER_COL, CUSPARSE_ORDER_ROW}) {
+      from_dense<T, int>(h, format, order == CUSPARSE_ORDER_COL, order);
+      from_dense<T, int64_t>(h, format, order == CUSPARSE_ORDER_ROW, order);
+    }
+}
+
 static void statuses(cusparseHandle_t h)
 {
   const matrix<float> a(8, 9);
@@ -222,6 +279,7 @@ int main()
     conversions<float>(h, format, 0);
     conversions<std::complex<double>>(h, format, 1);
   }
+  from_dense_all<float>(h), from_dense_all<double>(h), from_dense_all<std::complex<float>>(h), from_dense_all<std::complex<double>>(h);
   statuses(h);
   check(cusparseDestroy(h) == CUSPARSE_STATUS_SUCCESS, "destroy");
   printf("%d cases, %d wrong\n", cases, failures);

@@ -161,13 +161,14 @@ def times(path):
     for kind, name, us in launches[first:]:
         here = todo[0] if todo else ""
         fits = kind == here or (kind == "norm" and "norm" in here) or (kind == "product" and here in PRODUCTS)
-        if fits and not name.endswith("_reduce_f32"):
+        adds = "gemm_parts" in name  # of the product before it
+        if fits and not adds:
             out.append([todo.pop(0), us])
             names.append(name)
         elif out:
             out[-1][1] += us
-            if name.endswith("_reduce_f32"):
-                names[-1] += " + reduce"
+            if adds:
+                names[-1] += " + parts"
     return data, out, names
 
 

@@ -108,7 +108,7 @@ static blas_status squares(struct blas *h, int t, const struct least_squares *q,
   if (status != BLAS_SUCCESS || !q->n || !q->batch) return status;
   const size_t each = (size_t)q->n * element[t];
   size_t bytes;
-  const uint64_t room = blas_room(h, each, &bytes);
+  const uint64_t room = blas_room(h, h->stream, each, &bytes);
   if (!room) return BLAS_ALLOC_FAILED;
   for (int at = 0, some; at < q->batch && status == BLAS_SUCCESS; at += some) {
     some = bytes / each < (size_t)(q->batch - at) ? (int)(bytes / each) : q->batch - at;

@@ -31,20 +31,33 @@ blas_status blas_close(struct blas *h)
   if (!blas_handle_is(h)) return BLAS_NOT_INITIALIZED;
   cuStreamSynchronize(h->stream);
   kernel_set_close(&h->kernels);
-  if (h->own) cuMemFree_v2(h->own);
+  for (int i = 0; i < BLAS_STREAMS; i++)
+    if (h->own[i].at) cuMemFree_v2(h->own[i].at);
   h->magic = 0;
   free(h);
   return BLAS_SUCCESS;
 }
 
-uint64_t blas_room(struct blas *h, size_t least, size_t *bytes)
+uint64_t blas_room(struct blas *h, driver_stream stream, size_t least, size_t *bytes)
 {
   *bytes = h->workspace_bytes;
   if (h->workspace && h->workspace_bytes >= least) return h->workspace;
   if (least > BLAS_WORKSPACE) return 0;
-  if (!h->own && cuMemAlloc_v2(&h->own, BLAS_WORKSPACE) != DRIVER_OK) h->own = 0;
   *bytes = BLAS_WORKSPACE;
-  return h->own;
+  for (int i = 0; i < BLAS_STREAMS; i++) {
+    struct blas_room *r = &h->own[i];
+    if (r->at && r->stream == stream) return r->at;
+    if (r->at) continue;
+    r->stream = stream;
+    if (cuMemAlloc_v2(&r->at, BLAS_WORKSPACE) != DRIVER_OK) r->at = 0;
+    return r->at;
+  }
+  /* All that was queued before is done when its room goes to another stream. */
+  struct blas_room *r = &h->own[h->next_room];
+  if (cuCtxSynchronize() != DRIVER_OK) return 0;
+  h->next_room = (h->next_room + 1) % BLAS_STREAMS;
+  r->stream = stream;
+  return r->at;
 }
 
 blas_status blas_refuse(const char *function, const char *why)

@@ -1,7 +1,8 @@
 #include "libs/cublas/blas_product.h"
 
-#include <math.h>
 #include <string.h>
+
+#include "libs/cublas/blas_tiles.h"
 
 int blas_element(int data)
 {
@@ -96,35 +97,37 @@ bool blas_product_known(const struct blas_product *p)
   return f != F_NONE && (!p->extra.epilogue || f == F_S || f == F_T || f == F_H || f == F_B || f == F_8);
 }
 
-/* Tiles of D, rows by columns, and what a kernel needs beside its arguments. */
+/* A kernel, its tiles and how they are cut. */
 struct kernel_choice {
   enum lib_kernel kernel;
-  int rows, columns, threads;
-  int shared;  /* bytes of dynamic shared memory */
+  const struct blas_tile *tile;
+  struct blas_cut cut;
   int reducer; /* that adds splits of k; -1: there is none */
+  bool parts;  /* on tensor cores: only the last tiles are split (kernels/gemm_parts.cuh) */
 };
-
-static int64_t tiles(int64_t length, int tile) { return (length + tile - 1) / tile; }
 
 /* Sizes of tiles of the products on tensor cores, in the order of their kernels. */
 enum { WIDE, LARGE, SMALL, SIZES };
-static const struct tile_size {
-  int rows, columns, threads, shared;
-  int resident;    /* CTAs that an SM holds at once */
-  int alone, rate; /* multiply-adds of a cycle, per mille of the fastest: of one CTA on an SM, of as many as it holds */
-} sizes[SIZES] = {
-  {128, 256, 256, 4 * (128 + 256) * 64, 1, 1000, 1000},
-  {128, 128, 128, 3 * (128 + 128) * 64, 2, 600, 900},
-  {64, 64, 128, 3 * (64 + 64) * 64, 4, 250, 550},
+static const struct blas_tile sizes[SIZES] = {
+  {128, 256, 256, 4 * (128 + 256) * 64, 1, 1000, 1000, 1024},
+  {128, 128, 128, 3 * (128 + 128) * 64, 2, 600, 900, 1024},
+  {64, 64, 128, 3 * (64 + 64) * 64, 4, 250, 550, 1024},
 };
+/* By warpgroups, beside mma on the same GPU. */
+static const struct blas_tile of_warpgroups = {128, 256, 256, 4 * (128 + 256) * 128, 1, 1000, 1000, 1741};
+/* On the ordinary pipes. */
+static const struct blas_tile simt_128 = {128, 128, 256, 0, 1, 1000, 1000, 128};
+static const struct blas_tile simt_64 = {64, 64, 256, 0, 1, 1000, 1000, 128};
+static const struct blas_tile simt_32 = {32, 32, 64, 0, 1, 1000, 1000, 32};
 
-/* What the SM with most CTAs needs, in units that are the same for all sizes. */
-static double cost(const struct tile_size *t, const struct ws_gemm_args *a, int64_t batch, int sms)
+/* What there is to cut; BYTES: room that the program gave. */
+static struct blas_work work_of(const struct blas *h, const struct ws_gemm_args *a, int64_t batch, size_t bytes)
 {
-  const double all = (double)tiles(a->m, t->rows) * (double)tiles(a->n, t->columns) * (double)batch;
-  const double per_sm = ceil(all / sms), others = t->resident - 1;
-  const double rate = per_sm > others ? t->rate : t->alone + (t->rate - t->alone) * (per_sm - 1) / others;
-  return per_sm * t->rows * t->columns / rate;
+  struct blas_work w = {.m = a->m, .n = a->n, .k = a->k, .batch = batch, .sms = h->kernels.sms,
+                        .most_bytes = BLAS_WORKSPACE};
+  if (h->workspace && (double)h->workspace_bytes > w.most_bytes) w.most_bytes = (double)h->workspace_bytes;
+  if ((double)bytes > w.most_bytes) w.most_bytes = (double)bytes;
+  return w;
 }
 
 /* Of FP16 and BF16 products by warpgroups, of operands along k on their borders: what sm_90 has more. */
@@ -134,68 +137,68 @@ static bool by_warpgroups(const struct blas *h, enum family f, const struct ws_g
          a->b_vector && !a->pointers;
 }
 
-/* The size of tiles that is done first. Before 8.0 there is not enough shared memory for the widest. */
-static int size_for(const struct blas *h, enum family f, const struct ws_gemm_args *a, int64_t batch)
+static void take(struct kernel_choice *best, enum lib_kernel kernel, const struct blas_tile *t, int reducer,
+                 const struct blas_work *w)
 {
-  const double others = by_warpgroups(h, f, a) ? 1.7 : 1; /* how much longer mma takes than wgmma */
-  int best = h->kernels.capability < 80 ? LARGE : WIDE;
-  double least = cost(&sizes[best], a, batch, h->kernels.sms);
-  for (int i = best + 1; i < SIZES; i++) {
-    const double c = others * cost(&sizes[i], a, batch, h->kernels.sms);
-    if (c < least) best = i, least = c;
-  }
+  const struct blas_cut c = blas_cut_for(t, w);
+  if (best->tile && c.cycles >= best->cut.cycles) return;
+  *best = (struct kernel_choice){kernel, t, c, reducer, true};
+}
+
+/* The size of tiles, cut as is best, that is done first. Before 8.0 there is not enough shared memory for the widest.
+ * `first` is the kernel of the widest tiles. Of a tile four kernels are in this order: rows of A, columns of B along k
+ * (k) or not (x). */
+static struct kernel_choice on_tensor_cores(const struct blas *h, enum family f, const struct ws_gemm_args *a,
+                                            struct blas_work *w)
+{
+  const enum lib_kernel first = f == F_T   ? KERNEL_tgemm_kk_128x256
+                                : f == F_H ? KERNEL_hgemm_kk_128x256
+                                           : KERNEL_bgemm_kk_128x256;
+  const int layout = (a->a_along_k ? 0 : 2) + (a->b_along_k ? 0 : 1);
+  struct kernel_choice best = {.tile = NULL};
+  w->cell = sizeof(float), w->last_alone = true;
+  if (by_warpgroups(h, f, a))
+    take(&best, f == F_H ? KERNEL_hgemm_kk_wgmma : KERNEL_bgemm_kk_wgmma, &of_warpgroups, KERNEL_gemm_parts_128x256, w);
+  for (int i = h->kernels.capability < 80 ? LARGE : WIDE; i < SIZES; i++)
+    take(&best, (enum lib_kernel)((int)first + i * 4 + layout), &sizes[i], KERNEL_gemm_parts_128x256 + i, w);
   return best;
 }
 
-/* `first` is the one of the widest tiles. Of a tile four kernels are in this order: rows of A, columns of B along k (k)
- * or not (x). */
-static struct kernel_choice on_tensor_cores(enum lib_kernel first, const struct ws_gemm_args *a, int size)
+static struct kernel_choice of_fp8(struct blas_work *w)
 {
-  const struct tile_size *t = &sizes[size];
-  const int kernel = (int)first + size * 4 + (a->a_along_k ? 0 : 2) + (a->b_along_k ? 0 : 1);
-  return (struct kernel_choice){(enum lib_kernel)kernel, t->rows, t->columns, t->threads, t->shared,
-                                KERNEL_gemm_reduce_f32};
+  struct kernel_choice best = {.tile = NULL};
+  w->cell = sizeof(float), w->last_alone = true;
+  take(&best, KERNEL_f8gemm_kk_128x128, &sizes[LARGE], KERNEL_f8gemm_parts_128x128, w);
+  take(&best, KERNEL_f8gemm_kk_64x64, &sizes[SMALL], KERNEL_f8gemm_parts_64x64, w);
+  return best;
 }
 
-static struct kernel_choice of_warpgroups(enum lib_kernel kernel)
+static struct kernel_choice simt(enum lib_kernel kernel, const struct blas_tile *t, int reducer, struct blas_work *w)
 {
-  return (struct kernel_choice){kernel, 128, 256, 256, 4 * (128 + 256) * 128, KERNEL_gemm_reduce_f32};
+  w->cell = reducer < 0 ? 0 : reducer == KERNEL_gemm_reduce_f64 ? 8 : 4;
+  return (struct kernel_choice){kernel, t, blas_cut_for(t, w), reducer, false};
 }
 
-static struct kernel_choice of_fp8(int size)
+static struct kernel_choice choose(const struct blas *h, enum family f, const struct ws_gemm_args *a,
+                                   struct blas_work *w)
 {
-  const struct tile_size *t = &sizes[size == SMALL ? SMALL : LARGE];
-  const enum lib_kernel kernel = size == SMALL ? KERNEL_f8gemm_kk_64x64 : KERNEL_f8gemm_kk_128x128;
-  return (struct kernel_choice){kernel, t->rows, t->columns, t->threads, t->shared, KERNEL_f8gemm_reduce};
-}
-
-static struct kernel_choice square(enum lib_kernel kernel, int tile, int threads, int reducer)
-{
-  return (struct kernel_choice){kernel, tile, tile, threads, 0, reducer};
-}
-
-static struct kernel_choice choose(const struct blas *h, enum family f, const struct ws_gemm_args *a, int64_t batch)
-{
-  const int f32 = KERNEL_gemm_reduce_f32, size = size_for(h, f, a, batch);
-  const bool large = tiles(a->m, 128) * tiles(a->n, 128) * batch * 2 >= h->kernels.sms;
-  if (f == F_T && h->kernels.capability < 80) f = F_S; /* no TF32 there */
+  const int f32 = KERNEL_gemm_reduce_f32, old = h->kernels.capability < 80; /* no TF32, no BF16 there */
+  const bool large = blas_tiles(a->m, 128) * blas_tiles(a->n, 128) * w->batch * 2 >= h->kernels.sms;
+  if (f == F_T && old) f = F_S;
   switch (f) {
-  case F_T: return on_tensor_cores(KERNEL_tgemm_kk_128x256, a, size);
-  case F_8: return of_fp8(size);
+  case F_8: return of_fp8(w);
   case F_S:
-    if (large) return square(KERNEL_sgemm_128x128, 128, 256, f32);
-    return square(KERNEL_sgemm_64x64, 64, 256, f32);
-  case F_H:
-    if (size == WIDE && by_warpgroups(h, f, a)) return of_warpgroups(KERNEL_hgemm_kk_wgmma);
-    return on_tensor_cores(KERNEL_hgemm_kk_128x256, a, size);
+    return large ? simt(KERNEL_sgemm_128x128, &simt_128, f32, w) : simt(KERNEL_sgemm_64x64, &simt_64, f32, w);
   case F_B:
-    if (h->kernels.capability < 80) return square(KERNEL_bgemm_simt_64x64, 64, 256, f32);
-    if (size == WIDE && by_warpgroups(h, f, a)) return of_warpgroups(KERNEL_bgemm_kk_wgmma);
-    return on_tensor_cores(KERNEL_bgemm_kk_128x256, a, size);
-  case F_D: return square(KERNEL_dgemm_64x64, 64, 256, KERNEL_gemm_reduce_f64);
-  case F_I: return square(a->scale == WS_I32 ? KERNEL_igemm_simt_64x64 : KERNEL_igemm_float_64x64, 64, 256, -1);
-  case F_C: return square(KERNEL_cgemm_32x32, 32, 64, -1);
-  default: return square(KERNEL_zgemm_32x32, 32, 64, -1);
+    if (old) return simt(KERNEL_bgemm_simt_64x64, &simt_64, f32, w);
+    return on_tensor_cores(h, f, a, w);
+  case F_T:
+  case F_H: return on_tensor_cores(h, f, a, w);
+  case F_D: return simt(KERNEL_dgemm_64x64, &simt_64, KERNEL_gemm_reduce_f64, w);
+  case F_I:
+    return simt(a->scale == WS_I32 ? KERNEL_igemm_simt_64x64 : KERNEL_igemm_float_64x64, &simt_64, -1, w);
+  case F_C: return simt(KERNEL_cgemm_32x32, &simt_32, -1, w);
+  default: return simt(KERNEL_zgemm_32x32, &simt_32, -1, w);
   }
 }
 
@@ -239,23 +242,20 @@ static struct ws_gemm_args fill(const struct blas_product *p)
   return a;
 }
 
-/* k is split when there are fewer tiles than half the SMs. */
-static void split(struct blas *h, const struct blas_product *p, struct ws_gemm_args *a, const struct kernel_choice *c)
+/* Room for the partial sums; without it k is not split after all. */
+static void split(struct blas *h, const struct blas_product *p, struct ws_gemm_args *a, struct kernel_choice *c,
+                  driver_stream stream)
 {
-  enum { LEAST_K = 256, MOST_SPLITS = 16 };
-  const int64_t n = tiles(a->m, c->rows) * tiles(a->n, c->columns) * p->batch;
-  const int64_t cell = c->reducer == KERNEL_gemm_reduce_f64 ? 8 : 4;
   size_t bytes = p->room_bytes;
-  if (c->reducer < 0 || n * 2 > h->kernels.sms || a->k < 2 * LEAST_K) return;
-  int64_t splits = h->kernels.sms / n;
-  if (splits > a->k / LEAST_K) splits = a->k / LEAST_K;
-  if (splits > MOST_SPLITS) splits = MOST_SPLITS;
-  /* There are no more tiles than SMs, so this does not overflow. */
-  const size_t need = (size_t)(splits * p->batch * a->m * a->n * cell);
-  const uint64_t room = p->room && bytes >= need ? p->room : blas_room(h, need, &bytes);
-  if (!room) return;
-  a->k_per_split = (int32_t)(tiles(tiles(a->k, (int)splits), 32) * 32);
-  a->splits = (int32_t)tiles(a->k, a->k_per_split);
+  if (c->cut.splits == 1) return;
+  const size_t need = (size_t)c->cut.bytes;
+  const uint64_t room = p->room && bytes >= need ? p->room : blas_room(h, stream, need, &bytes);
+  if (!room) {
+    c->cut.whole += c->cut.others, c->cut.others = 0, c->cut.splits = 1;
+    return;
+  }
+  a->k_per_split = c->cut.k_per_split;
+  a->splits = c->cut.splits;
   a->partial = (void *)(uintptr_t)room;
 }
 
@@ -263,17 +263,19 @@ static void split(struct blas *h, const struct blas_product *p, struct ws_gemm_a
 static bool launch(struct blas *h, struct ws_gemm8_args *q, const struct kernel_choice *c, int64_t batch,
                    driver_stream stream)
 {
-  enum { MOST_Z = 65535 };
+  enum { MOST_Z = 65535, PART_CELLS = 4096 };
   struct ws_gemm_args *a = &q->g;
-  const int64_t n = tiles(a->m, c->rows) * tiles(a->n, c->columns), cells = (int64_t)a->m * a->n;
-  if (n > INT32_MAX) return false;
+  const struct blas_tile *t = c->tile;
+  const int64_t ctas = c->cut.whole + c->cut.others * (c->parts ? a->splits : 1), cells = (int64_t)a->m * a->n;
+  const int64_t adders = c->parts ? c->cut.others * (t->rows * t->columns / PART_CELLS) : blas_tiles(cells, 256);
+  if (ctas > INT32_MAX) return false;
   for (int64_t z = 0; z < batch; z += MOST_Z) {
     const unsigned in_z = (unsigned)(batch - z > MOST_Z ? MOST_Z : batch - z);
-    const struct launch_shape main = {(unsigned)n, (unsigned)a->splits, in_z, (unsigned)c->threads};
+    const struct launch_shape main = {(unsigned)ctas, c->parts ? 1 : (unsigned)a->splits, in_z, (unsigned)t->threads};
     a->batch0 = (int32_t)z;
-    if (!kernel_set_launch_shared(&h->kernels, c->kernel, main, (unsigned)c->shared, stream, q)) return false;
+    if (!kernel_set_launch_shared(&h->kernels, c->kernel, main, (unsigned)t->shared, stream, q)) return false;
     if (a->splits == 1) continue;
-    const struct launch_shape last = {(unsigned)tiles(cells, 256), 1, in_z, 256};
+    const struct launch_shape last = {(unsigned)adders, 1, in_z, 256};
     if (!kernel_set_launch(&h->kernels, (enum lib_kernel)c->reducer, last, stream, q)) return false;
   }
   return true;
@@ -302,7 +304,8 @@ blas_status blas_multiply(struct blas *h, const struct blas_product *p, driver_s
   struct ws_gemm8_args q = p->narrow;
   q.g = fill(p);
   q.type_a = blas_element(p->b.type), q.type_b = blas_element(p->a.type);
-  const struct kernel_choice c = choose(h, family_of(p), &q.g, p->batch);
-  split(h, p, &q.g, &c);
+  struct blas_work w = work_of(h, &q.g, p->batch, p->room ? p->room_bytes : 0);
+  struct kernel_choice c = choose(h, family_of(p), &q.g, &w);
+  split(h, p, &q.g, &c, stream);
   return launch(h, &q, &c, p->batch, stream) ? BLAS_SUCCESS : BLAS_EXECUTION_FAILED;
 }

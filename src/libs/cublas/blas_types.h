@@ -43,14 +43,21 @@ enum {
   DATA_R_16BF = 14, DATA_R_E4M3 = 28, DATA_R_E5M2 = 29,
 };
 
-enum { BLAS_VERSION = 130000, BLAS_WORKSPACE = 4 << 20 /* bytes, of a handle whose user gave it none */ };
+/* BLAS_WORKSPACE: bytes for each of so many streams of a handle, where its user gave it none or not enough. */
+enum { BLAS_VERSION = 130000, BLAS_WORKSPACE = 64 << 20, BLAS_STREAMS = 8 };
+
+struct blas_room {
+  driver_stream stream;
+  uint64_t at; /* 0: not yet there */
+};
 
 struct blas {
   uint64_t magic;
   struct kernel_set kernels;
   driver_stream stream;
   int pointer_mode, atomics_mode, math_mode, sm_target;
-  uint64_t own;        /* workspace on the device, BLAS_WORKSPACE bytes; 0: not yet there */
+  struct blas_room own[BLAS_STREAMS]; /* products in different streams may run at the same time */
+  int next_room;       /* that is given to another stream when all are taken */
   uint64_t workspace;  /* the user's */
   size_t workspace_bytes;
 };
@@ -63,8 +70,8 @@ bool blas_handle_is(const struct blas *h);
 blas_status blas_open(struct blas **out);
 blas_status blas_close(struct blas *h);
 
-/* Room on the device for at least `least` bytes, how much in `*bytes`; 0: there is none. */
-uint64_t blas_room(struct blas *h, size_t least, size_t *bytes);
+/* Room on the device for work in a stream, at least `least` bytes, how much in `*bytes`; 0: there is none. */
+uint64_t blas_room(struct blas *h, driver_stream stream, size_t least, size_t *bytes);
 
 /* Says once per call on stderr that `function` is not there, for the reason given. Returns BLAS_NOT_SUPPORTED. */
 blas_status blas_refuse(const char *function, const char *why);

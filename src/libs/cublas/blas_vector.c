@@ -97,7 +97,7 @@ static blas_status reduce(struct blas *h, const struct sum *s, int64_t n, const 
     memset(result, 0, (size_t)s->result_bytes);
     return BLAS_SUCCESS;
   }
-  const uint64_t room = blas_room(h, MOST_ROOM, &bytes);
+  const uint64_t room = blas_room(h, h->stream, MOST_ROOM, &bytes);
   if (!room) return BLAS_ALLOC_FAILED;
   if (n <= 0 || (one && incx <= 0)) n = 0;
   struct ws_vector_args a = {.n = n, .incx = incx, .incy = incy, .what = s->what, .result_type = s->result_type};

@@ -209,12 +209,16 @@ PUBLIC sparse_status cusparseSpMatSetValues(struct sparse_matrix *m, void *value
   m->values = values;
   return SPARSE_SUCCESS;
 }
-PUBLIC sparse_status cusparseCsrSetPointers(struct sparse_matrix *m, void *offsets, void *indices, void *values)
-{
-  if (!sparse_matrix_is(m) || m->format != FORMAT_CSR) return SPARSE_INVALID_VALUE;
-  m->offsets = offsets, m->indices = indices, m->values = values;
-  return SPARSE_SUCCESS;
-}
+#define SET_POINTERS(n, f)                                                                                           \
+  PUBLIC sparse_status cusparse##n##SetPointers(struct sparse_matrix *m, void *offsets, void *indices, void *values) \
+  {                                                                                                                  \
+    if (!sparse_matrix_is(m) || m->format != f) return SPARSE_INVALID_VALUE;                                         \
+    m->offsets = offsets, m->indices = indices, m->values = values;                                                  \
+    return SPARSE_SUCCESS;                                                                                           \
+  }
+SET_POINTERS(Csr, FORMAT_CSR)
+SET_POINTERS(Csc, FORMAT_CSC)
+SET_POINTERS(Coo, FORMAT_COO)
 PUBLIC sparse_status cusparseSpMatSetAttribute(struct sparse_matrix *m, unsigned what, const void *data, size_t bytes)
 {
   if (!sparse_matrix_is(m) || what >= SPARSE_ATTRIBUTES || !data || bytes != sizeof(int)) return SPARSE_INVALID_VALUE;

@@ -15,6 +15,7 @@ int cudaFree(void *p);                            /* of 0: the runtime's device 
 int cudaGetDevice(int *device);
 int cudaSetDevice(int device);
 int cuCtxGetDevice(int *device);
+int cuCtxSynchronize(void);
 int cuDeviceGetAttribute(int *value, int attribute, int device);
 int cuLibraryLoadData(driver_image *out, const void *code, void *jit_options, void **jit_values, unsigned n_jit,
                       void *options, void **values, unsigned n);

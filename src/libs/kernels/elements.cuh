@@ -252,12 +252,17 @@ template <typename S, typename C, int N> struct ender {
   }
 };
 
-// Which tile a CTA has: bands of eight rows of tiles, so that neighbours in time share operands in L2.
-__device__ inline void tile_of(int rows, int cols, int &row, int &col)
+// Where a tile lies: bands of eight rows of tiles, so that neighbours in time share operands in L2.
+__device__ inline void place_of_tile(unsigned tile, int rows, int cols, int &row, int &col)
 {
   enum { BAND = 8 };
-  const int per_band = BAND * cols, band = blockIdx.x / per_band, in = blockIdx.x % per_band;
+  const int per_band = BAND * cols, band = tile / per_band, in = tile % per_band;
   const int height = min(BAND, rows - band * BAND);
   row = band * BAND + in % height;
   col = in / height;
+}
+// Which tile a CTA has where none is split in k, or all are over blockIdx.y.
+__device__ inline void tile_of(int rows, int cols, int &row, int &col)
+{
+  place_of_tile(blockIdx.x, rows, cols, row, col);
 }

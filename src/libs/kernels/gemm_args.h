@@ -45,8 +45,10 @@ struct ws_gemm_args {
   const void *bias;
   void *aux;
   int64_t ldaux, stride_aux, stride_bias;
-  int32_t splits, k_per_split;                            /* over blockIdx.y */
-  void *partial;                                          /* [product][split][m][n], of the accumulator's type */
+  /* On tensor cores the last tiles of a product are split in k, blockIdx.x has the whole ones before them
+   * (kernels/gemm_parts.cuh); elsewhere all are, over blockIdx.y. */
+  int32_t splits, k_per_split;
+  void *partial; /* [product][split tile][split][row][column of a tile], or [product][split][m][n], of the sums' type */
   struct ws_scalar alpha, beta;
   const float *scale_a, *scale_b, *scale_d;               /* or 0: factors on the device */
 };

@@ -61,14 +61,5 @@ template <int N> struct end8 {
 MMA_KERNEL(warpstep_f8gemm_kk_128x128, __half, from_fp8, end8<4>, true, true, 128, 128, 64, 64, 3)
 MMA_KERNEL(warpstep_f8gemm_kk_64x64, __half, from_fp8, end8<4>, true, true, 64, 64, 32, 32, 3)
 
-// The sums of the splits of k, in their order.
-extern "C" __global__ void warpstep_f8gemm_reduce(const __grid_constant__ ws_gemm8_args q)
-{
-  const ws_gemm_args &p = q.g;
-  const int64_t z = blockIdx.z + p.batch0, cells = (int64_t)p.m * p.n;
-  const int64_t i = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x);
-  if (i >= cells) return;
-  float sum = 0;
-  for (int s = 0; s < p.splits; s++) sum += ((const float *)p.partial)[(z * p.splits + s) * cells + i];
-  end8<1>(q, z).put(p, (int)(i / p.n), (int)(i % p.n), &sum);
-}
+PARTS_KERNEL(warpstep_f8gemm_parts, end8<4>, 128, 128)
+PARTS_KERNEL(warpstep_f8gemm_parts, end8<4>, 64, 64)

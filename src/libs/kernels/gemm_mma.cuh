@@ -3,8 +3,8 @@
 // ldmatrix turns the latter where elements have 16 bits. Chunks of 16 bytes are permuted within their rows so that the
 // rows that are read at once lie in different banks.
 #pragma once
-#include "elements.cuh"
 #include "gemm8_args.h"
+#include "gemm_parts.cuh"
 
 __device__ inline unsigned shared_at(const void *p) { return (unsigned)__cvta_generic_to_shared(p); }
 
@@ -277,12 +277,21 @@ template <int NT, int PITCH> __device__ inline void keep_sums(float *own, const 
   }
 }
 
-// Sixteen rows of a warp's sums from shared memory to D, or to where the splits of k are added.
-template <int WN, typename END>
-__device__ void put_rows(const ws_gemm_args &p, const END &end, int64_t z, const float *own, int row, int col)
+// Sixteen rows of a warp's sums from shared memory to where the splits of k are added, rows of WIDTH.
+template <int WN, int WIDTH> __device__ inline void put_part(float *to, const float *own)
 {
-  float *to = p.splits > 1 ? (float *)p.partial + ((z * p.splits + blockIdx.y) * (int64_t)p.m) * p.n : nullptr;
-  if (!to && end.plain && row + 16 <= p.m && col + WN <= p.n) {
+#pragma unroll
+  for (int j = 0; j < WN / 8; j++) {
+    const int i = j * 32 + threadIdx.x % 32, r = i / (WN / 4), c = i % (WN / 4) * 4;
+    *(float4 *)&to[r * WIDTH + c] = *(const float4 *)&own[r * (WN + 4) + c];
+  }
+}
+
+// Sixteen rows of a warp's sums from shared memory to D.
+template <int WN, typename END>
+__device__ void put_rows(const ws_gemm_args &p, const END &end, const float *own, int row, int col)
+{
+  if (end.plain && row + 16 <= p.m && col + WN <= p.n) {
 #pragma unroll
     for (int j = 0; j < WN / 8; j++) {
       const int i = j * 32 + threadIdx.x % 32, r = i / (WN / 4), c = i % (WN / 4) * 4;
@@ -295,12 +304,7 @@ __device__ void put_rows(const ws_gemm_args &p, const END &end, int64_t z, const
     const int r = i / (WN / 4), c = i % (WN / 4) * 4;
     float v[4];
     *(float4 *)v = *(const float4 *)&own[r * (WN + 4) + c];
-    if (!to) {
-      end.put(p, row + r, col + c, v);
-      continue;
-    }
-    for (int e = 0; e < 4; e++)
-      if (row + r < p.m && col + c + e < p.n) to[(int64_t)(row + r) * p.n + col + c + e] = v[e];
+    end.put(p, row + r, col + c, v);
   }
 }
 
@@ -391,12 +395,10 @@ __device__ void gemm_mma(const typename END::args &args)
   const ws_gemm_args &p = END::product(args);
   extern __shared__ __align__(128) unsigned char ring[]; // STAGES * (BM + BN) * 64 bytes
   const int64_t z = blockIdx.z + p.batch0;
-  int row, col;
-  tile_of((p.m + BM - 1) / BM, (p.n + BN - 1) / BN, row, col);
-  const int k0 = blockIdx.y * p.k_per_split, k_end = min(p.k, k0 + p.k_per_split);
-  tile_a a(of_batch<const memory>(p.a, p.stride_a, p.pointers, z), p.lda, p.m, row * BM, k0, k_end, p.a_vector,
+  const part q = part_of<BM, BN>(p, z);
+  tile_a a(of_batch<const memory>(p.a, p.stride_a, p.pointers, z), p.lda, p.m, q.row, q.k0, q.k_end, p.a_vector,
            END::type_a(args));
-  tile_b b(of_batch<const memory>(p.b, p.stride_b, p.pointers, z), p.ldb, p.n, col * BN, k0, k_end, p.b_vector,
+  tile_b b(of_batch<const memory>(p.b, p.stride_b, p.pointers, z), p.ldb, p.n, q.col, q.k0, q.k_end, p.b_vector,
            END::type_b(args));
   const int warp = threadIdx.x / 32;
   const int wm = warp / (BN / WN) * WM, wn = warp % (BN / WN) * WN;
@@ -404,7 +406,7 @@ __device__ void gemm_mma(const typename END::args &args)
   {
     const reader<tile_a, BM, AK, false, WM> ra(wm);
     const reader<tile_b, BN, BKK, true, WN> rb(wn);
-    pipeline<T, tile_a, tile_b, decltype(ra), decltype(rb), STAGES, MT, NT>(a, b, ra, rb, shared_at(ring), k0, k_end).run(k0, sum);
+    pipeline<T, tile_a, tile_b, decltype(ra), decltype(rb), STAGES, MT, NT>(a, b, ra, rb, shared_at(ring), q.k0, q.k_end).run(q.k0, sum);
   }
 
   // Sums reach memory by way of shared memory, sixteen rows of a warp at a time, so that lanes store neighbours.
@@ -420,7 +422,8 @@ __device__ void gemm_mma(const typename END::args &args)
     for (int r = 0; r < MT; r++)
       if (r == i) keep_sums<NT, PITCH>(own, sum[r]);
     __syncwarp();
-    put_rows<WN>(p, end, z, own, row * BM + wm + i * 16, col * BN + wn);
+    if (q.partial) put_part<WN, BN>(q.partial + (wm + i * 16) * BN + wn, own);
+    else put_rows<WN>(p, end, own, q.row + wm + i * 16, q.col + wn);
   }
 }
 

@@ -89,12 +89,12 @@ template <typename T> __device__ void multiply_stage(float (&sum)[32][4], unsign
 }
 
 template <typename T>
-__device__ void multiply_all(float (&sum)[32][4], const ws_gemm_args &p, unsigned ring, int64_t z, int row, int col)
+__device__ void multiply_all(float (&sum)[32][4], const ws_gemm_args &p, unsigned ring, int64_t z, const part &q)
 {
   enum { STAGE = (WG_ROWS + WG_COLUMNS) * WG_LINE, AHEAD = 2 };
-  const int k0 = blockIdx.y * p.k_per_split, k_end = min(p.k, k0 + p.k_per_split);
-  swizzled<WG_ROWS> a((const unsigned short *)p.a + p.stride_a * z, p.lda, p.m, row, k0);
-  swizzled<WG_COLUMNS> b((const unsigned short *)p.b + p.stride_b * z, p.ldb, p.n, col, k0);
+  const int k0 = q.k0, k_end = q.k_end;
+  swizzled<WG_ROWS> a((const unsigned short *)p.a + p.stride_a * z, p.lda, p.m, q.row, k0);
+  swizzled<WG_COLUMNS> b((const unsigned short *)p.b + p.stride_b * z, p.ldb, p.n, q.col, k0);
   const unsigned group = threadIdx.x / 128 * 64 * WG_LINE;
   int next = k0, write = 0, read = 0;
   auto bring_next = [&] {
@@ -128,18 +128,18 @@ template <typename T> __device__ void gemm_wgmma(const ws_gemm_args &p)
 {
   extern __shared__ __align__(1024) unsigned char ring[];
   const int64_t z = blockIdx.z + p.batch0;
-  int row, col;
-  tile_of((p.m + WG_ROWS - 1) / WG_ROWS, (p.n + WG_COLUMNS - 1) / WG_COLUMNS, row, col);
-  row *= WG_ROWS, col *= WG_COLUMNS;
+  const part q = part_of<WG_ROWS, WG_COLUMNS>(p, z);
   float sum[32][4] = {};
-  multiply_all<T>(sum, p, shared_at(ring), z, row, col);
+  multiply_all<T>(sum, p, shared_at(ring), z, q);
   __syncthreads();
   constexpr int PITCH = WG_COLUMNS + 4;
   static_assert(WG_THREADS / 32 * 16 * PITCH * 4 <= WG_STAGES * (WG_ROWS + WG_COLUMNS) * WG_LINE, "fits");
   float *own = (float *)ring + threadIdx.x / 32 * 16 * PITCH;
   keep_sums<16, PITCH>(own, sum);
   __syncwarp();
-  put_rows<WG_COLUMNS>(p, plain_end(p, z), z, own, row + threadIdx.x / 32 * 16, col);
+  const int row = threadIdx.x / 32 * 16;
+  if (q.partial) put_part<WG_COLUMNS, WG_COLUMNS>(q.partial + row * WG_COLUMNS, own);
+  else put_rows<WG_COLUMNS>(p, plain_end(p, z), own, q.row + row, q.col);
 }
 #else
 template <typename T> __device__ void gemm_wgmma(const ws_gemm_args &) { __trap(); } // the host takes another kernel

@@ -250,10 +250,9 @@ template <typename T> __device__ void lu_solve(const ws_solve_args &p)
 {
   const T *a = matrix<T>(p.a, p);
   T *x = matrix<T>(p.b, p) + blockIdx.y * p.ldb;
+  // Of a singular matrix the inverse is what division by its zero pivot gives.
+  const int none = p.invert ? first_zero(a, p.lda, p.n) : 0;
   if (p.invert) {
-    const int none = first_zero(a, p.lda, p.n);
-    if (threadIdx.x == 0 && blockIdx.y == 0 && p.info) p.info[blockIdx.x] = none;
-    if (none) return;
     for (int64_t i = threadIdx.x; i < p.n; i += 256) x[i] = number<T>(i == blockIdx.y, 0);
     __syncthreads();
   }
@@ -266,7 +265,7 @@ template <typename T> __device__ void lu_solve(const ws_solve_args &p)
     triangle(a, p.lda, p.n, false, p.op, true, x);
     exchange(p, x, true);
   }
-  if (threadIdx.x == 0 && blockIdx.y == 0 && p.info) p.info[blockIdx.x] = 0;
+  if (threadIdx.x == 0 && blockIdx.y == 0 && p.info) p.info[blockIdx.x] = none;
 }
 
 // With the upper triangle of qr.

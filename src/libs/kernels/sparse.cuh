@@ -5,9 +5,19 @@
 
 #define AT(i, n) for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x)
 
+// A warp for each.
+#define ROWS(row, n)                                                                                   \
+  for (int64_t row = (int64_t)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32; row < n; \
+       row += (int64_t)gridDim.x * (blockDim.x / 32))
+
 __device__ inline int64_t number(const void *p, int wide, int64_t i)
 {
   return wide ? ((const int64_t *)p)[i] : ((const int *)p)[i];
+}
+__device__ inline void put(void *p, int wide, int64_t i, int64_t v)
+{
+  if (wide) ((int64_t *)p)[i] = v;
+  else ((int *)p)[i] = (int)v;
 }
 __device__ inline int64_t column_of(const ws_sparse &a, int64_t k) { return number(a.column, a.wide_indices, k) - a.base; }
 

@@ -98,6 +98,18 @@ struct ws_sparse_sum {
   struct ws_scalar alpha, beta;
 };
 
+/* What is not zero of a dense matrix, line by line: rows, or columns for compressed columns. `first` gets how many
+ * each line has, then where each begins, from 0 on. */
+struct ws_sparse_dense {
+  int64_t lines, length, line_step, step; /* steps in the dense matrix: from line to line, within one */
+  const void *from;
+  int64_t *first;         /* lines + 1 */
+  void *offsets;          /* the compressed matrix's, or 0 */
+  void *major;            /* coordinates: the line of each, or 0 */
+  void *minor, *values;
+  int32_t wide_offsets, wide_indices, base;
+};
+
 /* A sparse vector x of `count` elements beside a dense one, y. */
 struct ws_sparse_vector {
   int64_t count;

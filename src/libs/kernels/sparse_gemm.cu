@@ -1,16 +1,6 @@
 // Sparse matrices times sparse matrices; compressed columns of a matrix with compressed rows. Sums have a fixed order.
 #include "sparse.cuh"
 
-#define ROWS(row, n)                                                                                   \
-  for (int64_t row = (int64_t)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, lane = threadIdx.x % 32; row < n; \
-       row += (int64_t)gridDim.x * (blockDim.x / 32))
-
-__device__ inline void put(void *p, int wide, int64_t i, int64_t v)
-{
-  if (wide) ((int64_t *)p)[i] = v;
-  else ((int *)p)[i] = (int)v;
-}
-
 // One CTA: a thread sums its part of the list, then all parts before its own.
 extern "C" __global__ void __launch_bounds__(256) warpstep_sparse_scan(const __grid_constant__ ws_sparse_scan p)
 {
