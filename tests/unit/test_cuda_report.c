@@ -24,6 +24,7 @@ enum { BLOCK = 64, N = 24 * BLOCK, LONG_COPY = 48 << 20 };
 
 CUresult cuMemAllocHost_v2(void **, size_t);
 CUresult cuPointerGetAttribute(void *, int, CUdeviceptr);
+enum { P2P_TOKENS = 5 }; /* CUpointer_attribute, which nothing here could use */
 CUresult cuMemcpyDtoHAsync_v2(void *, CUdeviceptr, size_t, CUstream);
 
 struct work {
@@ -86,7 +87,7 @@ static void do_letter(struct work *w, char letter)
     break;
   case 'f': launch(w, 1, (CUdeviceptr)1 << 45, NULL); break;
   case 'o': launch(w, 1, w->x + 4 * N - 128, NULL); break;
-  case 'u': printf("u %d\n", (int)cuPointerGetAttribute(&which, 9999, w->x)); return;
+  case 'u': printf("u %d\n", (int)cuPointerGetAttribute(&which, P2P_TOKENS, w->x)); return;
   case 'p': OK(cuLaunchKernel(w->print, 1, 1, 1, 1, 1, 1, 0, NULL, (void *[]){&w->x, &which}, NULL)); break;
   default: exit(letter - '0');
   }
