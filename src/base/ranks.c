@@ -23,7 +23,7 @@ static bool read_all(int fd, void *to, size_t bytes)
   return true;
 }
 
-static bool write_all(int fd, const void *from, size_t bytes)
+bool rank_send(int fd, const void *from, size_t bytes)
 {
   for (const uint8_t *at = from; bytes;) {
     const ssize_t n = send(fd, at, bytes, MSG_NOSIGNAL);
@@ -69,7 +69,7 @@ static void differ(const struct ranks *r)
 {
   const struct rank_frame f = {RANK_DIFFERS, r->sum, r->noted};
   fflush(NULL);
-  write_all(r->fd, &f, sizeof f);
+  rank_send(r->fd, &f, sizeof f);
   _exit(RANKS_EXIT_STATUS);
 }
 
@@ -107,7 +107,7 @@ static void receive(struct ranks *r)
 const struct rank_bytes *ranks_catch_up(struct ranks *r)
 {
   const struct rank_frame f = {r->n_mine, r->sum, r->noted};
-  end_unless(write_all(r->fd, &f, sizeof f) && write_all(r->fd, r->mine, r->n_mine));
+  end_unless(rank_send(r->fd, &f, sizeof f) && rank_send(r->fd, r->mine, r->n_mine));
   r->n_mine = 0;
   r->gathered++;
   receive(r);

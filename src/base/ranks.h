@@ -76,6 +76,8 @@ struct rank_noted {
 struct rank_noted ranks_noted(const struct ranks *);
 void ranks_compare(const struct ranks *, const struct rank_noted *);
 
+/* All of it to this socket; false: nobody reads there any more. */
+bool rank_send(int fd, const void *, size_t bytes);
 /* From what a rank has sent, piece by piece; false: there is not so much left. */
 bool rank_take(struct rank_bytes *, void *, size_t bytes);
 const void *rank_take_all(struct rank_bytes *, size_t bytes); /* where they lie; NULL: not so many */

@@ -80,24 +80,12 @@ static bool start(struct hub *h, unsigned i, char **program)
   return child > 0;
 }
 
-static bool send_all(int fd, const void *from, size_t bytes)
-{
-  for (const uint8_t *at = from; bytes;) {
-    const ssize_t n = send(fd, at, bytes, MSG_NOSIGNAL);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    at += n;
-    bytes -= (size_t)n;
-  }
-  return true;
-}
-
 static bool start_all(struct hub *h, char **program)
 {
   for (unsigned i = 0; i < h->n_here; i++) {
     const struct rank_hello hello = {h->first + i, h->n};
     if (!start(h, i, program)) return false;
-    send_all(h->child[i].fd, &hello, sizeof hello);
+    rank_send(h->child[i].fd, &hello, sizeof hello);
   }
   return true;
 }
@@ -148,8 +136,8 @@ static void tell(const struct hub *h)
   size_t bytes = 0;
   for (unsigned i = 0; i < h->n; i++) bytes += h->frame[i].bytes;
   for (unsigned i = 0; i < h->n_here; i++)
-    if (send_all(h->child[i].fd, h->frame, h->n * sizeof *h->frame))
-      send_all(h->child[i].fd, h->mpi ? h->all : h->mine, bytes);
+    if (rank_send(h->child[i].fd, h->frame, h->n * sizeof *h->frame))
+      rank_send(h->child[i].fd, h->mpi ? h->all : h->mine, bytes);
 }
 
 /* False: some rank has ended. */

@@ -316,8 +316,9 @@ void module_managed_fill(const struct module *m, uint8_t *block)
 {
   for (uint32_t i = 0; m->managed_at && i < m->elf.n_symbols; i++) {
     const struct elf_symbol *y = &m->elf.symbol[i];
+    if (m->managed_at[i] == NOT_MANAGED) continue; /* those that are lie in a section */
     const struct elf_section *s = &m->elf.section[y->section];
-    if (m->managed_at[i] == NOT_MANAGED || !s->data || y->value > s->size) continue;
+    if (!s->data || y->value > s->size) continue;
     memcpy(block + m->managed_at[i], s->data + y->value, y->size < s->size - y->value ? y->size : s->size - y->value);
   }
 }

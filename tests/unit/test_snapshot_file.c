@@ -184,7 +184,8 @@ static void test_numbers(void **state)
     int64_t value;
   } bad[] = {
     {"launch", -1}, {"shared", -1}, {"shared", INT64_C(1) << 32}, {"stack", -1}, {"stack", INT64_C(1) << 32},
-    {"module_memory", -1}, {"module_memory", 512}, {"next_address", -1}, {"next_address", BIG}, {"fault", -1},
+    {"module_memory", -1}, {"module_managed", -1}, {"module_memory", 512}, {"next_address", -1},
+    {"next_address", BIG}, {"fault", -1},
     {"fault", 11}, {"fault", 256}, {"warp_insts", -1}, {"cycles", -1},
   };
   struct file f = open_file(CASE);
