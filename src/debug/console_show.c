@@ -89,7 +89,7 @@ static bool set_register(struct console *c, const char *name, unsigned reg, cons
                           .lanes = (lane_mask)1 << f->lane,
                           .bytes = 4};
   debug_value_store(&t, v, x.data);
-  if (reg >= HAZARD_UP) x.lanes = ~(lane_mask)0;
+  if ((reg >= HAZARD_UR && reg < HAZARD_P) || reg >= HAZARD_UP) x.lanes = view_lanes(f);
   return target_edit(&c->d->target, &x) || err_set(e, "the kernel has no register %s", name);
 }
 

@@ -179,17 +179,16 @@ bool gdb_register_write(const struct lane_view *v, unsigned number, const uint8_
   if (!row || bytes != row->bits / 8 || !view_cta(v)) return false;
   memcpy(&word, data, sizeof word);
   struct target_edit one = {.kind = EDIT_REGISTER,
-                            .addr = HAZARD_UR + k,
+                            .addr = row->kind == OWN_UP ? HAZARD_UP + k : HAZARD_UR + k,
                             .cta = view_cta(v)->id,
                             .warp = v->warp,
-                            .lanes = ~(lane_mask)0,
+                            .lanes = view_lanes(v),
                             .bytes = 4};
   memcpy(one.data, &word, sizeof word);
   switch (row->kind) {
   case OWN_R: return write_lanes(v, k, data);
-  case OWN_UR: return target_edit(v->t, &one);
+  case OWN_UR: case OWN_UP: return target_edit(v->t, &one);
   case OWN_P: return write_mask(v, HAZARD_P + k, word);
-  case OWN_UP: return write_mask(v, HAZARD_UP + k, word ? UINT32_MAX : 0);
   default: return false;
   }
 }

@@ -32,6 +32,12 @@ uint64_t view_pc(const struct lane_view *v)
   return p ? p->pc : 0;
 }
 
+lane_mask view_lanes(const struct lane_view *v)
+{
+  const struct step_path *p = view_path(v);
+  return p ? p->mask : 0;
+}
+
 /* ---- registers ---- */
 
 bool view_register(const struct lane_view *v, unsigned reg, uint32_t *value)
@@ -40,10 +46,8 @@ bool view_register(const struct lane_view *v, unsigned reg, uint32_t *value)
   const struct step_cta *c = view_cta(v);
   if (!c || reg >= HAZARD_REGS || (reg < HAZARD_UR && reg >= func_register_count(c))) return false;
   c->source->ops->reg_read(c->warp[v->warp], reg, &r);
-  if (reg < HAZARD_UR)
+  if (reg < HAZARD_P)
     *value = r.lane[v->lane];
-  else if (reg < HAZARD_P)
-    *value = r.lane[0];
   else
     *value = (uint32_t)(r.bits >> v->lane & 1);
   return true;

@@ -32,6 +32,8 @@ struct view_place view_place_of(const struct lane_view *);
 const struct step_path *view_path(const struct lane_view *);
 /* Where it goes on; 0: nowhere. */
 uint64_t view_pc(const struct lane_view *);
+/* Lanes of that path, none when the lane has exited: those that share its uniform registers. */
+lane_mask view_lanes(const struct lane_view *);
 
 /* Register by its number (isa/hazard_role.h); predicates are 0 or 1. False: the kernel has no such register. */
 bool view_register(const struct lane_view *, unsigned reg, uint32_t *value);

@@ -180,8 +180,8 @@ struct fault {
 
 /* Value of one register of any file. */
 struct reg_value {
-  uint32_t lane[LANES_MAX]; /* vector register; uniform register: lane[0] */
-  lane_mask bits;           /* predicate, a bit per lane; uniform predicate: all or none */
+  uint32_t lane[LANES_MAX]; /* register; of a uniform one each lane has the value of its path */
+  lane_mask bits;           /* predicate, a bit per lane; of a uniform one likewise */
 };
 
 struct step_warp;

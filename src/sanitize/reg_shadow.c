@@ -156,8 +156,10 @@ static uint32_t result_unset(struct reg_shadow *r, const struct watched_step *s)
   return computes(sem) ? lanes : 0;
 }
 
-static void write_results(struct reg_shadow *r, const struct inst *in, uint32_t exec, uint32_t unset)
+static void write_results(struct reg_shadow *r, const struct effect *e, uint32_t unset)
 {
+  const struct inst *in = e->inst;
+  const uint32_t exec = (uint32_t)e->exec, active = (uint32_t)e->active;
   const struct reg_origin *from = unset & exec ? origin_of_sources(r, in, unset & exec) : NULL;
   const struct reg_origin origin = from ? *from : (struct reg_origin){0};
   for (unsigned i = 0; i < in->n_dst; i++) {
@@ -167,7 +169,7 @@ static void write_results(struct reg_shadow *r, const struct inst *in, uint32_t 
       const int reg = hazard_reg_number(o, k);
       if (reg < 0) continue;
       if (r->origin && unset & exec) r->origin[reg] = origin;
-      if (one) r->unset[reg] = unset & exec ? UINT32_MAX : 0;
+      if (one) r->unset[reg] = (r->unset[reg] & ~active) | (unset & exec ? active : 0);
       else r->unset[reg] = (r->unset[reg] & ~exec) | (unset & exec);
     }
   }
@@ -329,5 +331,5 @@ void reg_shadow_step(struct reg_shadow *r, struct reg_use *use, const struct wat
   if (in->guard != 7 && (memory || in->flags & (INST_BRANCH | INST_EXIT))) check_guard(r, s);
   if (memory) check_access(r, s, exec);
   else if (in->flags & INST_BRANCH) check_branch(r, s, exec);
-  if (in->n_dst) write_results(r, in, exec, memory ? 0 : result_unset(r, s));
+  if (in->n_dst) write_results(r, s->e, memory ? 0 : result_unset(r, s));
 }

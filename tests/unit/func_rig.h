@@ -77,16 +77,21 @@ static inline void rig_free(struct rig *r)
   free(r);
 }
 
-/* Steps path 0 of warp 0 through all commit points. */
-static inline bool rig_step(struct rig *r)
+/* Steps a path of warp 0 through all commit points. */
+static inline bool rig_step_path(struct rig *r, unsigned path)
 {
   const struct step_ops *ops = r->w->step.ops;
-  if (!ops->step(&r->w->step, 0, &r->e, &r->f)) return false;
+  if (!ops->step(&r->w->step, path, &r->e, &r->f)) return false;
   if (!(r->e.flags & EFF_MEM)) return true;
   lane_mask all = r->me.lanes | r->me.near_lanes;
   if (!ops->perform(&r->w->step, &r->e, all, &r->view, &r->f)) return false;
   ops->finish(&r->w->step, &r->e);
   return true;
+}
+
+static inline bool rig_step(struct rig *r)
+{
+  return rig_step_path(r, 0);
 }
 
 static inline void rig_set(struct rig *r, unsigned reg, unsigned lane, uint32_t v)

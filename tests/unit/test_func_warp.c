@@ -1,5 +1,6 @@
 /* Shuffles, votes, matches, special registers, and whole runs: barriers, deadlock, bad code. */
 #include "func/sass/inspect.h"
+#include "func/sass/paths.h"
 #include "func_rig.h"
 
 /* PTX ISA, shfl.sync: source lane by mode, written independently of the implementation. */
@@ -224,10 +225,56 @@ static void test_spin_lock(void **state)
   rig_free(r);
 }
 
+/* Two paths of a warp of 24 threads run the same code by turns: each has the uniform registers and predicates that it
+ * wrote itself, whatever the other writes in between, and reads them wherever they are an operand, an address or a
+ * guard. */
+static void test_uniform_of_paths(void **state)
+{
+  (void)state;
+  const uint64_t words[] = {0x000fe20000000000, 0x0000000000007918,  /* NOP */
+                            0x000fe20000000000, 0x0000000000007918,  /* NOP */
+                            0x000e2200000e0000, 0x00000000010473c2,  /* R2UR UR4, R1 */
+                            0x000e6200000e0000, 0x00000000080873c2,  /* R2UR UR8, R8 */
+                            0x000ea200000e0000, 0x00000000090973c2,  /* R2UR UR9, R9 */
+                            0x000fe20000000100, 0x0000000000057886,  /* VOTEU.ANY UR5, UP0, P0 */
+                            0x001fe6000fffe03f, 0x0000000104047890,  /* UIADD3 UR4, UR4, 0x1, URZ */
+                            0x000fe20000000000, 0x0000000700060882,  /* @UP0 UMOV UR6, 0x7 */
+                            0x000fe20008000f00, 0x0000000400027c02,  /* MOV R2, UR4 */
+                            0x000fe20008000f00, 0x0000000500037c02,  /* MOV R3, UR5 */
+                            0x000fe20008000f00, 0x0000000600047c02,  /* MOV R4, UR6 */
+                            0x006e2200081e0900, 0x0000000806057981,  /* LDG.E R5, [R6.U32+UR8] */
+                            W_EXIT};
+  enum { LANES_LOW = 16, THREADS = 24, FAR = 1024, VOTES = 5 };
+  struct rig *r = rig_new(words, 13, THREADS);
+  for (unsigned i = 0; i < LANES; i++) {
+    const bool low = i < LANES_LOW;
+    const uint32_t word[2] = {3 * i, 1000 + i};
+    rig_set(r, 1, i, (low ? 100 : 200) + i);
+    rig_set(r, 6, i, 4 * i);
+    rig_set64(r, 8, i, r->buf + (low ? 0 : FAR));
+    gmem_write(r->mem, r->buf + 4 * i, &word[0], 4);
+    gmem_write(r->mem, r->buf + FAR + 4 * i, &word[1], 4);
+  }
+  r->w->pred[0] = VOTES;
+  path_jump(r->w, (1u << LANES_LOW) - 1, RIG_BASE + 32, &r->e); /* the low lanes are path 1 */
+  for (unsigned k = 0; k < 11; k++) {
+    for (unsigned path = 0; path < 2; path++)
+      if (r->w->step.paths.p[path].pc < RIG_BASE + 12 * 16) assert_true(rig_step_path(r, path));
+  }
+  for (unsigned i = 0; i < THREADS; i++) {
+    const bool low = i < LANES_LOW;
+    assert_int_equal(rig_get(r, 2, i), low ? 101 : 200 + LANES_LOW + 1); /* of the path's first lane */
+    assert_int_equal(rig_get(r, 3, i), low ? VOTES : 0);
+    assert_int_equal(rig_get(r, 4, i), low ? 7 : 0);
+    assert_int_equal(rig_get(r, 5, i), low ? 3 * i : 1000 + i);
+  }
+  rig_free(r);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_shfl),         cmocka_unit_test(test_match_any),
+      cmocka_unit_test(test_uniform_of_paths), cmocka_unit_test(test_shfl),         cmocka_unit_test(test_match_any),
       cmocka_unit_test(test_match_all),    cmocka_unit_test(test_digest), cmocka_unit_test(test_special_registers),
       cmocka_unit_test(test_run_barrier),  cmocka_unit_test(test_run_deadlock),
       cmocka_unit_test(test_bad_pc),       cmocka_unit_test(test_bad_register),

@@ -165,7 +165,7 @@ bool func_step_rest(struct func_warp *w, const struct uop *u, struct effect *e, 
     return true;
   }
   if (!exec && !(u->flags & UOP_ALWAYS)) return true;
-  return u->fn(w, u, uop_lanes(u, exec), e, f);
+  return u->fn(w, u, uop_lanes(u, (uint32_t)e->active, exec), e, f);
 }
 
 bool func_step(struct step_warp *sw, unsigned path, struct effect *e, struct fault *f)
@@ -206,7 +206,7 @@ static void func_reg_read(const struct step_warp *sw, unsigned reg, struct reg_v
   if (reg < HAZARD_UR)
     memcpy(v->lane, warp_reg(w, reg), ROW_BYTES);
   else if (reg < HAZARD_P)
-    v->lane[0] = warp_ureg(w, reg - HAZARD_UR)[0];
+    memcpy(v->lane, warp_ureg(w, reg - HAZARD_UR), ROW_BYTES);
   else
     v->bits = w->pred[reg - HAZARD_P]; /* P0 …, UP0 …: PRED_UNIFORM behind each other */
 }
@@ -217,12 +217,9 @@ static void func_reg_write(struct step_warp *sw, unsigned reg, lane_mask lanes,
   struct func_warp *w = (struct func_warp *)sw;
   uint32_t m = (uint32_t)lanes;
   if (reg < HAZARD_UR && reg >= w->launch->n_regs) return;
-  if (reg < HAZARD_UR) {
-    uint32_t *row = warp_reg(w, reg);
+  if (reg < HAZARD_P) {
+    uint32_t *row = reg < HAZARD_UR ? warp_reg(w, reg) : warp_ureg(w, reg - HAZARD_UR);
     for (unsigned i = 0; i < LANES; i++) row[i] = m >> i & 1 ? v->lane[i] : row[i];
-  } else if (reg < HAZARD_P) {
-    uint32_t *row = warp_ureg(w, reg - HAZARD_UR);
-    for (unsigned i = 0; i < LANES; i++) row[i] = v->lane[0];
   } else {
     uint32_t *p = &w->pred[reg - HAZARD_P];
     *p = (*p & ~m) | ((uint32_t)v->bits & m);

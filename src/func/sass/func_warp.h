@@ -3,6 +3,10 @@
  * Registers are rows of 32 lanes x 32 bits (128 bytes). An operand of a prepared operation (uop.h)
  * is a base number and an offset; warp->base[] turns it into a row, so that registers, constants
  * and immediates are read by the same code.
+ *
+ * Uniform registers and predicates belong to the path of a warp that writes them: each lane has the value that its path
+ * wrote last. So paths that split take their values with them, and no path sees what another writes while it waits
+ * (docs/decisions/0018-uniform-registers-of-paths.md).
  */
 #ifndef WS_FUNC_SASS_FUNC_WARP_H
 #define WS_FUNC_SASS_FUNC_WARP_H
@@ -10,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/bits.h"
 #include "func/func.h"
 #include "isa/step.h"
 
@@ -35,7 +40,7 @@ enum row_base {
   BASE_POOL, /* launch-wide rows: WIDE_ROWS zero rows (RZ, URZ), then immediates and constants,
                 broadcast. Read only */
   BASE_REG,  /* warp: R0 …, then WIDE_ROWS sink rows that take writes to RZ */
-  BASE_UREG, /* warp: UR0 … UR62 broadcast to rows, an unused row, then WIDE_ROWS sink rows (URZ) */
+  BASE_UREG, /* warp: UR0 … as rows, a value for each lane, then WIDE_ROWS sink rows (URZ) */
   BASE__N
 };
 
@@ -52,8 +57,7 @@ struct func_group {
 struct func_warp {
   struct step_warp step;      /* first: the seam's part */
   uint8_t *base[BASE__N];     /* rows of the three operand bases */
-  uint32_t pred[2 * N_PREDS]; /* P0..P6: one bit per lane; [8..14] = UP0..UP6: 0 or all
-                                 ones; [7] and [15] = all ones */
+  uint32_t pred[2 * N_PREDS]; /* P0..P6: one bit per lane; [8..14] = UP0..UP6, the same; [7] and [15] = all ones */
   uint32_t mactive;           /* lanes that exist and have not exited */
   uint32_t lanes_present;     /* lanes with a thread (last warp of a CTA may be partial) */
   uint32_t warp_id;           /* in the CTA */
@@ -138,10 +142,16 @@ static inline uint32_t *warp_ureg(const struct func_warp *w, unsigned r)
   return (uint32_t *)(void *)(w->base[BASE_UREG] + (size_t)r * ROW_BYTES);
 }
 
-/* Value of a uniform register by its code; URZ is 0. */
+/* Lanes of the path being stepped, helpers included. */
+static inline uint32_t warp_path(const struct func_warp *w)
+{
+  return (uint32_t)w->step.paths.p[w->cur].mask;
+}
+
+/* Value of a uniform register by its code, as the path being stepped reads it; URZ is 0. */
 static inline uint32_t warp_uniform(const struct func_warp *w, unsigned r)
 {
-  return r < N_UREGS ? warp_ureg(w, r)[0] : 0;
+  return r < N_UREGS ? warp_ureg(w, r)[bits_first(warp_path(w))] : 0;
 }
 
 #endif

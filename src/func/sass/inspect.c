@@ -63,7 +63,7 @@ static uint64_t mix_warp(uint64_t h, const struct func_warp *w)
   h = mix_number(h, w->mactive);
   h = mix_paths(h, &w->step.paths);
   h = mix(h, w->base[BASE_REG], l->n_regs * (size_t)ROW_BYTES);
-  for (unsigned r = 0; r < l->n_uregs; r++) h = mix(h, warp_ureg(w, r), sizeof(uint32_t));
+  h = mix(h, w->base[BASE_UREG], l->n_uregs * (size_t)ROW_BYTES);
   h = mix(h, w->pred, sizeof w->pred);
   for (unsigned b = 0; b < N_BREGS; b++)
     if (w->bregs_set >> b & 1) h = mix(h, w->breg[b], sizeof w->breg[b]);

@@ -121,7 +121,7 @@ static inline uint32_t pred_read(const struct func_warp *w, unsigned p, uint32_t
   return w->pred[p] ^ x;
 }
 
-/* Writes the lanes of m; p = PRED_NONE (7) drops the value. Uniform handlers pass m = FULL_MASK
+/* Writes the lanes of m; p = PRED_NONE (7) drops the value. Uniform handlers pass the lanes of the path
  * and bits = 0 or FULL_MASK. */
 static inline void pred_write(struct func_warp *w, unsigned p, uint32_t m, uint32_t bits)
 {

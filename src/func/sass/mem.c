@@ -35,8 +35,8 @@ static void addr_global(const struct func_warp *w, const struct uop *u, uint64_t
   const uint32_t *a = row_src(w, u->a);
   uint64_t base = (uint64_t)(int64_t)(int32_t)u->imm;
   if (u->imm2 & ADDR_UR) {
-    const uint32_t *ur = warp_ureg(w, u->imm2 >> UR_SHIFT & 0xff);
-    base += lane_join(ur[0], ur[LANES]);
+    const unsigned ur = u->imm2 >> UR_SHIFT & 0xff;
+    base += lane_join(warp_uniform(w, ur), warp_uniform(w, ur + 1));
   }
   if (u->imm2 & ADDR_WIDE)
     w->launch->ops->add_wide(addr, shape, a, a + LANES, base, dense);
@@ -48,7 +48,7 @@ static void addr_near(const struct func_warp *w, const struct uop *u, struct mem
 {
   uint32_t base = u->imm;
   unsigned shift = u->imm2 >> STRIDE_SHIFT & 7;
-  if (u->imm2 & ADDR_UR32) base += warp_ureg(w, u->imm2 >> UR_SHIFT & 0xff)[0];
+  if (u->imm2 & ADDR_UR32) base += warp_uniform(w, u->imm2 >> UR_SHIFT & 0xff);
   if (me->space == MEM_SHARED) base -= cluster_base(w->cta);
   w->launch->ops->add_near(me->addr, &me->shape, row_src(w, u->a), shift, base, dense);
 }

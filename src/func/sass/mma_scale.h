@@ -27,7 +27,7 @@ static inline uint32_t scale_word(const struct func_warp *w, unsigned reg, unsig
 static inline void mma_load_scales(struct mma_scales *s, const struct func_warp *w, const struct uop *u)
 {
   const unsigned a = u->imm2 & 0xff, b = u->imm2 >> 8 & 0xff, ur = u->imm2 >> 16 & 0xff;
-  const uint32_t select = ur == SASS_RZ ? 0 : warp_ureg(w, ur)[0];
+  const uint32_t select = warp_uniform(w, ur);
   for (unsigned i = 0; i < MMA_M; i++)
     s->a[i] = scale_word(w, a, 4 * (i & 7) + 2 * (select >> 2 & 1) + (i >> 3), select & 3);
   for (unsigned n = 0; n < MMA_N; n++) s->b[n] = scale_word(w, b, 4 * n + (select >> 5 & 3), select >> 3 & 3);

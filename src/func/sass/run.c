@@ -157,7 +157,7 @@ static void run_straight(struct runner *r, struct func_warp *w, struct step_path
   for (; u < end; u++) {
     uint32_t exec = active & (w->pred[u->guard] ^ u->guard_xor);
     if (exec != active) discount(r, i + (uint64_t)(u - first), lanes - lane_count(exec));
-    if (exec) u->fn(w, u, uop_lanes(u, exec), &r->e, r->f);
+    if (exec) u->fn(w, u, uop_lanes(u, active, exec), &r->e, r->f);
   }
   p->pc += n * FUNC_INST_BYTES;
   p->yielded = false;

@@ -10,12 +10,11 @@ enum { SHFL_IDX, SHFL_UP, SHFL_DOWN, SHFL_BFLY };
 enum { VOTE_ALL, VOTE_ANY, VOTE_EQ };
 enum { REDUX_AND, REDUX_OR, REDUX_XOR, REDUX_SUM, REDUX_MIN, REDUX_MAX };
 
-/* Writes one value to all lanes of a uniform register row. */
+/* A uniform register of the path. */
 static void uniform_write(struct func_warp *w, const struct uop *u, uint32_t v)
 {
-  uint32_t *d = row_dst(w, u->d);
-  LANES_SIMD
-  for (unsigned i = 0; i < LANES; i++) d[i] = v;
+  const uint32_t m = warp_path(w);
+  LANE_ROWS(1, d[i] = v;);
 }
 
 /* Source lanes, and the lanes for which they are in range (PTX ISA, shfl.sync). */
@@ -83,7 +82,7 @@ static bool voteu(struct func_warp *w, const struct uop *u, uint32_t m, struct e
   LANE_UNUSED;
   uint32_t ballot = m & pred_read(w, u->pp, u->pp_xor);
   uniform_write(w, u, ballot);
-  pred_write(w, u->pu, FULL_MASK, vote_result(u->imm, m, ballot) ? FULL_MASK : 0);
+  pred_write(w, u->pu, warp_path(w), vote_result(u->imm, m, ballot) ? FULL_MASK : 0);
   return true;
 }
 
@@ -225,7 +224,7 @@ static bool usetmaxreg(struct func_warp *w, const struct uop *u, uint32_t m, str
     w->cta->free_regs += had - n; /* unsigned: less when it takes */
     w->regs = (uint16_t)n;
   }
-  pred_write(w, u->pu, FULL_MASK, found ? FULL_MASK : 0);
+  pred_write(w, u->pu, warp_path(w), found ? FULL_MASK : 0);
   return true;
 }
 

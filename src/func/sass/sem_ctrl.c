@@ -51,7 +51,7 @@ static bool bra_converged(struct func_warp *w, const struct uop *u, uint32_t m, 
                           struct fault *f)
 {
   (void)f;
-  uint32_t mask = (row_src(w, u->a)[0] & u->a_and) ^ u->a_xor;
+  uint32_t mask = (row_src(w, u->a)[bits_first(e->active)] & u->a_and) ^ u->a_xor;
   bool missing = mask & w->mactive & ~taken(w, u, m);
   if (missing == (u->imm != 0))
     path_jump(w, (uint32_t)e->active, e->pc + NEXT + (uint64_t)u->s->offset, e);

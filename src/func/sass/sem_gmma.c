@@ -68,7 +68,7 @@ typedef uint8_t gmma_row[SPARSE_LEN];
 static struct gmma_matrix descriptor(const struct func_warp *w, unsigned ureg, bool transposed, unsigned row_len)
 {
   static const uint8_t chunks[4] = {1, 8, 4, 2}; /* none, 128, 64, 32 bytes */
-  const uint64_t d = lane_join(warp_ureg(w, ureg)[0], warp_ureg(w, ureg + 1)[0]);
+  const uint64_t d = lane_join(warp_uniform(w, ureg), warp_uniform(w, ureg + 1));
   return (struct gmma_matrix){
       .start = (uint32_t)bits_get((struct word128){d, 0}, 0, 14) * CHUNK,
       .leading = (uint32_t)bits_get((struct word128){d, 0}, 16, 14) * CHUNK,

@@ -352,7 +352,7 @@ static bool uldc(struct func_warp *w, const struct uop *u, uint32_t m, struct ef
                  struct fault *f)
 {
   uint32_t v[4] = {0};
-  uint32_t off = bank_offset(row_src(w, u->a)[0], u->imm);
+  uint32_t off = bank_offset(row_src(w, u->a)[bits_first(e->active)], u->imm);
   unsigned code = (unsigned)sass_get(u->s, FLD_MEM_SIZE), bytes = size_bytes(code);
   (void)m;
   if (off % bytes) {
@@ -366,7 +366,7 @@ static bool uldc(struct func_warp *w, const struct uop *u, uint32_t m, struct ef
   if (code == SIZE_S8) v[0] = (uint32_t)(int32_t)(int8_t)v[0];
   if (code == SIZE_S16) v[0] = (uint32_t)(int32_t)(int16_t)v[0];
   uint32_t *d = row_dst(w, u->d);
-  for (unsigned k = 0; k * 4 < bytes; k++) w->launch->ops->fill(d + k * LANES, v[k], FULL_MASK);
+  for (unsigned k = 0; k * 4 < bytes; k++) w->launch->ops->fill(d + k * LANES, v[k], (uint32_t)e->active);
   return true;
 }
 

@@ -168,7 +168,7 @@ static unsigned find_run(uint32_t used, uint32_t n)
 static void set_uniform(struct func_warp *w, const struct uop *u, uint32_t v)
 {
   if (u->s->udst == SASS_URZ || u->s->udst >= N_UREGS) return;
-  for (unsigned i = 0; i < LANES; i++) warp_ureg(w, u->s->udst)[i] = v;
+  w->launch->ops->fill(warp_ureg(w, u->s->udst), v, warp_path(w));
 }
 
 /* A run that is free in both SMs of a pair. */
@@ -193,7 +193,7 @@ static bool find_and_set(struct func_warp *w, const struct uop *u, uint32_t m, s
     __atomic_fetch_or(&other->used, ((1u << n) - 1) << at, __ATOMIC_ACQ_REL);
   }
   set_uniform(w, u, found ? at : 0);
-  pred_write(w, u->pu, FULL_MASK, found ? FULL_MASK : 0);
+  pred_write(w, u->pu, warp_path(w), found ? FULL_MASK : 0);
   return true;
 }
 

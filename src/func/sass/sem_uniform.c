@@ -1,7 +1,7 @@
-/* Uniform datapath: one value for the whole warp.
+/* Uniform datapath: one value for all lanes of a path.
  *
- * Uniform registers are rows holding the value 32 times and uniform predicates are masks of equal
- * bits (warp.h), so a uniform instruction is the vector instruction run for all 32 lanes. This file
+ * Uniform registers are rows with the value in every lane of the path that wrote it, and uniform predicates are masks
+ * likewise (func_warp.h), so a uniform instruction is the vector instruction run for all lanes of the path. This file
  * says which. Those that depend on the lanes that execute (VOTEU, R2UR, REDUX) belong to sem_warp.c,
  * constant loads to sem_mem.c.
  */

@@ -6,10 +6,10 @@
 #include "func/sass/paths.h"
 
 
-/* Writes one value to all lanes of a uniform register row. */
+/* A uniform register of the path. */
 static void uniform_write(struct func_warp *w, const struct uop *u, uint32_t v)
 {
-  w->launch->ops->fill(row_dst(w, u->d), v, FULL_MASK);
+  w->launch->ops->fill(row_dst(w, u->d), v, warp_path(w));
 }
 
 /* Special registers. */
@@ -133,7 +133,7 @@ static bool cs2ur(struct func_warp *w, const struct uop *u, uint32_t m, struct e
   uint32_t *d = row_dst(w, u->d);
   for (unsigned k = 0; k < u->imm2; k++) {
     uint32_t v = sr_read(w, u->imm == SR_ZERO ? SR_ZERO : u->imm + k, bits_first(m), e);
-    for (unsigned i = 0; i < LANES; i++) d[k * LANES + i] = v;
+    w->launch->ops->fill(d + k * LANES, v, warp_path(w));
   }
   return true;
 }

@@ -26,6 +26,7 @@ void spin_watch(struct func_warp *w, uint32_t m, uint32_t id, uint64_t pc, bool 
   uint32_t digest[LANES];
   ops->fill(digest, id * 31 + (uint32_t)(pc / FUNC_INST_BYTES), FULL_MASK);
   ops->digest(digest, warp_reg(w, 0), w->launch->n_regs, w->pred, PRED_NONE);
+  ops->digest(digest, warp_ureg(w, 0), w->launch->n_uregs, w->pred + PRED_UNIFORM, PRED_NONE);
   w->watched = true;
   const uint32_t spin = for_long ? m : seen_before(w, m, digest);
   if (spin == m) w->spin_loop[w->spin_loops++ % SPIN_LOOPS] = pc;

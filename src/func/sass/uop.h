@@ -20,7 +20,7 @@ struct row_ref {
 
 struct uop;
 
-/* Executes one operation for the lanes in m (never 0 unless UOP_ALWAYS; FULL_MASK for UOP_UNIFORM).
+/* Executes one operation for the lanes in m (never 0 unless UOP_ALWAYS; those of the path for UOP_UNIFORM).
  * ALU handlers ignore e. False: fault, *f filled. */
 typedef bool uop_fn(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
                     struct fault *f);
@@ -57,18 +57,18 @@ enum uop_flag {
   UOP_CONTROL = 1 << 0, /* handler moves the path itself (paths.c); else pc += 16 */
   UOP_MEM = 1 << 1,     /* handler fills e->mem */
   UOP_ALWAYS = 1 << 2,  /* call even when no lane executes */
-  UOP_UNIFORM = 1 << 3, /* uniform datapath: uniform rows are broadcast, so the handler computes all
-                           32 lanes (m = FULL_MASK) with the code of the vector instruction */
+  UOP_UNIFORM = 1 << 3, /* uniform datapath: uniform rows hold the value in every lane of the path, so the handler
+                           computes all of these with the code of the vector instruction */
   UOP_FAULTS = 1 << 4,  /* touches shared memory on its own and may fault */
   UOP_LOAD = 1 << 5,    /* plain load or store, which mem_plain can execute */
   UOP_STORE = 1 << 6,
   UOP_CLOCK = 1 << 7,   /* reads a clock of e */
 };
 
-/* Lanes for which an operation that executes in `exec` is called. */
-static inline uint32_t uop_lanes(const struct uop *u, uint32_t exec)
+/* Lanes for which an operation is called that executes in `exec` of the path's lanes `active`. */
+static inline uint32_t uop_lanes(const struct uop *u, uint32_t active, uint32_t exec)
 {
-  return u->flags & UOP_UNIFORM ? FULL_MASK : exec;
+  return u->flags & UOP_UNIFORM ? active : exec;
 }
 
 /* Chooses the handler of one instruction. On entry *u is complete but for fn, imm and imm2; the

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/bug.h"
 #include "time/sm/gap.h"
 
@@ -279,9 +280,12 @@ static void show_results(struct emulate *m, unsigned warp, struct step_warp *w,
     }
 }
 
-static bool same_value(const struct reg_value *a, const struct reg_value *b, unsigned reg)
+static bool same_value(const struct reg_value *a, const struct reg_value *b, unsigned reg, lane_mask lanes)
 {
-  return is_predicate(reg) ? a->bits == b->bits : a->lane[0] == b->lane[0];
+  if (is_predicate(reg)) return !((a->bits ^ b->bits) & lanes);
+  for (; lanes; lanes &= lanes - 1)
+    if (a->lane[bits_first(lanes)] != b->lane[bits_first(lanes)]) return false;
+  return true;
 }
 
 enum results { RESULTS_ALL, RESULTS_EARLY, RESULTS_LATE };
@@ -289,9 +293,10 @@ enum results { RESULTS_ALL, RESULTS_EARLY, RESULTS_LATE };
 /* Puts the results in the list. Instructions that no lane executes write nothing, but some uniform ones
  * write whatever the lanes say. */
 static void take_results(struct emulate *m, unsigned warp, struct step_warp *w,
-                         const struct inst *in, lane_mask exec, uint32_t seq, uint64_t issued,
-                         enum results which)
+                         const struct effect *effect, uint32_t seq, uint64_t issued, enum results which)
 {
+  const struct inst *in = effect->inst;
+  const lane_mask exec = effect->exec;
   bool variable = variable_latency(m->params, in);
   for (unsigned i = 0; i < in->n_dst; i++) {
     const struct operand *o = &in->dst[i];
@@ -306,10 +311,10 @@ static void take_results(struct emulate *m, unsigned warp, struct step_warp *w,
                           .lat = in->lat,
                           .variable = variable,
                           .seq = seq,
-                          .lanes = uniform ? ~(lane_mask)0 : exec,
+                          .lanes = uniform ? effect->active : exec,
                           .issued = issued};
       w->ops->reg_read(w, (unsigned)reg, &e.value);
-      if (!exec && same_value(&e.value, &find_shown(m, (unsigned)reg)->own, (unsigned)reg)) continue;
+      if (!exec && same_value(&e.value, &find_shown(m, (unsigned)reg)->own, (unsigned)reg, e.lanes)) continue;
       bool predicate = is_predicate((unsigned)reg);
       e.lands = variable ? CYCLE_NEVER : issued + gap_least(m->params, in->lat, predicate);
       e.visible = variable ? CYCLE_NEVER : issued + gap_most(m->params, in->lat, predicate);
@@ -321,9 +326,10 @@ static void take_results(struct emulate *m, unsigned warp, struct step_warp *w,
 /* --- steps -------------------------------------------------------------------------------------- */
 
 /* A queued instruction reads all but vector registers now. */
-static void sample(struct emulate *m, unsigned warp, struct step_warp *w, const struct inst *in,
+static void sample(struct emulate *m, unsigned warp, struct step_warp *w, const struct effect *effect,
                    struct samples *s, uint64_t now)
 {
+  const struct inst *in = effect->inst;
   s->n = 0;
   for (unsigned i = 0; i < in->n_src; i++)
     for (unsigned k = 0; k < in->src[i].width; k++) {
@@ -332,14 +338,15 @@ static void sample(struct emulate *m, unsigned warp, struct step_warp *w, const 
       struct reg_value v;
       w->ops->reg_read(w, (unsigned)reg, &v);
       visible_value(m, warp, (unsigned)reg, in, &in->src[i], now, &v);
-      s->s[s->n++] = (struct sample){(uint16_t)reg, v.lane[0], v.bits};
+      s->s[s->n++] = (struct sample){(uint16_t)reg, v.lane[bits_first(effect->active)], v.bits};
     }
 }
 
 static void show_samples(struct emulate *m, struct step_warp *w, const struct samples *s)
 {
   for (unsigned i = 0; i < s->n; i++) {
-    struct reg_value v = {.bits = s->s[i].bits, .lane = {s->s[i].word}};
+    struct reg_value v = {.bits = s->s[i].bits};
+    for (unsigned k = 0; k < LANES_MAX; k++) v.lane[k] = s->s[i].word;
     keep(m, w, s->s[i].reg);
     w->ops->reg_write(w, s->s[i].reg, ~(lane_mask)0, &v);
   }
@@ -355,7 +362,7 @@ bool emulate_step(struct emulate *m, unsigned warp, struct warp_slot *slot, cons
   if (moved) restore(m, w); /* the guard register may be a source, too, in another role */
   if (t) t->seq = seq;
   if (t && moved) {
-    sample(m, warp, w, in, &m->samples[t->id], now);
+    sample(m, warp, w, e, &m->samples[t->id], now);
     t->unread = true;
     return true;
   }
@@ -367,7 +374,7 @@ bool emulate_step(struct emulate *m, unsigned warp, struct warp_slot *slot, cons
   keep_results(m, w, in);
   if (e->exec) show_results(m, warp, w, in, now);
   bool ok = w->ops->execute(w, e, f);
-  if (ok) take_results(m, warp, w, in, e->exec, seq, now, RESULTS_ALL);
+  if (ok) take_results(m, warp, w, e, seq, now, RESULTS_ALL);
   restore(m, w);
   return ok;
 }
@@ -395,7 +402,7 @@ void emulate_open(struct emulate *m, struct warp_slot *slot, const struct txn *t
 void emulate_close(struct emulate *m, struct warp_slot *slot, const struct txn *t,
                    bool only_predicates)
 {
-  take_results(m, t->warp, slot->step, t->inst, t->access->effect.exec, t->seq, t->issued,
+  take_results(m, t->warp, slot->step, &t->access->effect, t->seq, t->issued,
                only_predicates ? RESULTS_EARLY : RESULTS_ALL);
   restore(m, slot->step);
 }
@@ -405,7 +412,7 @@ void emulate_finish(struct emulate *m, struct warp_slot *slot, struct txn *t)
   struct step_warp *w = slot->step;
   keep_results(m, w, t->inst);
   w->ops->finish(w, &t->access->effect);
-  take_results(m, t->warp, w, t->inst, t->access->effect.exec, t->seq, t->issued, RESULTS_LATE);
+  take_results(m, t->warp, w, &t->access->effect, t->seq, t->issued, RESULTS_LATE);
   restore(m, w);
 }
 
