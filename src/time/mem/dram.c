@@ -193,32 +193,42 @@ static inline struct dram_gates gates_of(const struct dram *c, picos now)
   return g;
 }
 
-/* Takes the command of the bank into the plan that can go first; of those, the oldest. */
+/* The command of a bank would go at `at`, behind its refresh: that closes the row, so the command goes later, perhaps
+ * behind the next refresh. When it goes. */
+__attribute__((noinline)) static picos behind_refresh(struct dram *c, unsigned b, picos at, const struct dram_gates *g)
+{
+  const struct dram_view *v = &c->view[c->writing];
+  while (at >= c->refresh_at[b]) {
+    refresh(c, b, at);
+    at = later(v->own[b], g->at[v->gate[b]]);
+  }
+  return at;
+}
+
+/* Takes the command of the bank into the plan that can go first; of those, the oldest. (A bank that is in the plan keeps
+ * its pick: enqueue() makes another plan when that changes.) */
 static void consider(struct dram *c, uint64_t banks, const struct dram_gates *g)
 {
   const struct dram_view *v = &c->view[c->writing];
   picos best = c->plan.at;
-  uint64_t seq = c->plan.seq;
   unsigned bank = c->plan.bank;
   for (; banks; banks &= banks - 1) {
     unsigned b = bits_first(banks);
     picos at = later(v->own[b], g->at[v->gate[b]]);
-    if (at > best || (at == best && v->seq[b] > seq)) continue;
-    while (at >= c->refresh_at[b]) { /* a closed row goes later, perhaps behind the next one */
-      refresh(c, b, at);
-      at = later(v->own[b], g->at[v->gate[b]]);
+    if (at > best || (at == best && v->seq[b] > v->seq[bank])) continue;
+    if (at >= c->refresh_at[b]) {
+      at = behind_refresh(c, b, at, g);
+      if (at > best || (at == best && v->seq[b] > v->seq[bank])) continue;
     }
-    if (at > best || (at == best && v->seq[b] > seq)) continue;
     best = at;
-    seq = v->seq[b];
     bank = b;
   }
-  c->plan = (struct dram_command){best, seq, (uint8_t)bank};
+  c->plan = (struct dram_command){best, (uint8_t)bank};
 }
 
 /* Reads go first until enough writes have gathered; writes are drained in one go. What is less than that waits while
  * reads come, so that these do not find the bus turned round for a single write. True: changed. */
-static bool choose_direction(struct dram *c)
+static inline bool choose_direction(struct dram *c)
 {
   unsigned reads = c->n[DRAM_READ], writes = c->n[DRAM_WRITE];
   if (writes >= c->write_high) c->draining = true;

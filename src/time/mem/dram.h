@@ -71,7 +71,6 @@ struct dram_view {
 
 struct dram_command {
   picos at; /* TIME_NEVER: nothing to do */
-  uint64_t seq;
   uint8_t bank;
 };
 

@@ -114,12 +114,12 @@ static picos take_answers(struct partition *m, picos next, picos to)
 }
 
 /* Takes the first right that comes by the next event, `next`, in this window; those that came while the GPU stood come
- * at the window's beginning. Those that nobody waits for are looked at when somebody does. */
+ * at the window's beginning. Those that nobody waits for are looked at when somebody does. Only with m->rights. */
 static bool take_grant(struct partition *m, picos next, picos from, picos to)
 {
   const struct l2_grant *first = NULL;
   struct l2_slice *of = NULL;
-  for (unsigned i = 0; m->rights && i < m->n_slices; i++) {
+  for (unsigned i = 0; i < m->n_slices; i++) {
     const struct l2_grant *g = l2_rights_granted(m->rights, m->slice[i].id);
     if (g && (!first || g->at < first->at)) first = g, of = &m->slice[i];
   }
@@ -149,7 +149,7 @@ picos partition_run(void *self, picos from, picos to)
     for (unsigned i = 0; i < m->n_slices; i++)
       if (m->slice[i].next < next) next = m->slice[i].next, slice = &m->slice[i];
     if (m->coherence) next = take_answers(m, next, to);
-    if (take_grant(m, next, from, to)) continue;
+    if (m->rights && take_grant(m, next, from, to)) continue;
     if (next >= to) return end_window(m, next, to);
     if (!slice)
       dram_event(m, channel, next);
