@@ -26,6 +26,7 @@
 #include "cli/rank_choice.h"
 #include "cli/rank_hub.h"
 #include "cli/sanitize_parent.h"
+#include "cli/share_hub.h"
 #include "config/mig.h"
 #include "config/presets.h"
 #include "host/activity.h"
@@ -44,7 +45,7 @@ enum {
   OPT_PRINT_LEVEL, OPT_PRINT_LIMIT, OPT_LEAK_CHECK, OPT_ERROR_EXITCODE, OPT_LOG_FILE, OPT_HTML, OPT_HTML_BASELINE,
   OPT_WHAT_IF, OPT_MACHINE, OPT_LIBS, OPT_CHECKPOINT, OPT_CHECKPOINT_AT, OPT_RESTORE,
   OPT_SYSROOT, OPT_MEMORY, OPT_MISSING_CALLS, OPT_FUNCTIONAL_CPU, OPT_FAST_FORWARD, OPT_HOST_TIME, OPT_SPIN, OPT_MIG,
-  OPT_RANKS, OPT_OUTPUT = 'o',
+  OPT_RANKS, OPT_SHARE, OPT_OUTPUT = 'o',
 };
 
 /* Every command that starts a program has this option. */
@@ -57,6 +58,8 @@ static const struct cli_option options[] = {
   {OPT_MACHINE, "machine", "NAME", "a machine of several GPUs, or a file of one (docs/machines.md)"},
   {OPT_RANKS, "ranks", "N", "the machine's GPUs in N processes, each of which runs the program; or mpi: in\n"
                             "those that mpirun has started (docs/exec.md)"},
+  {OPT_SHARE, "share", "HOW", "slices: processes that the program starts have one GPU in turns, time slices\n"
+                              "(docs/exec.md); none: each has its own (the default)"},
   {OPT_SET, "set", "KEY=VALUE", "change one parameter of the preset (repeatable)"},
   {OPT_CLOCK, "clock", "MHZ", "lock the SM clock; L2 follows it, DRAM keeps its own"},
   {OPT_MIG, "mig", "PROFILE", "an instance of the GPU, as 3g.20gb of an a100 (docs/exec.md)"},
@@ -176,6 +179,7 @@ struct exec_run {
   const char *restore;          /* --restore */
   unsigned threads;             /* --threads; 0: not given */
   struct rank_choice ranks;
+  bool share;                   /* --share slices */
   bool quiet;
   char *text;
   size_t bytes;
@@ -374,6 +378,13 @@ static int take_rv64(const struct cli_command *cmd, struct exec_run *x, int id, 
   return CLI_OK;
 }
 
+static int take_share(const struct cli_command *cmd, struct exec_run *x, const char *arg)
+{
+  x->share = strcmp(arg, "slices") == 0;
+  if (x->share || strcmp(arg, "none") == 0) return CLI_OK;
+  return cli_usage_error(cmd, "--share %.60s: slices or none", arg);
+}
+
 static int take_option(const struct cli_command *cmd, struct exec_run *x, int id, const char *arg)
 {
   unsigned count;
@@ -385,6 +396,7 @@ static int take_option(const struct cli_command *cmd, struct exec_run *x, int id
   case OPT_GPU: x->gpu = arg; break;
   case OPT_MACHINE: x->machine = arg; break;
   case OPT_RANKS: return rank_choice_take(cmd, &x->ranks, arg);
+  case OPT_SHARE: return take_share(cmd, x, arg);
   case OPT_PRESETS: x->presets = arg; break;
   case OPT_SET: x->overridden = true; fprintf(x->out, "set=%s\n", arg); return for_runs(cmd, x, "--set", arg);
   case OPT_CLOCK: fprintf(x->out, "set=clock=%s\n", arg); return for_runs(cmd, x, "--clock", arg);
@@ -448,6 +460,16 @@ static int check_ranks(const struct cli_command *cmd, const struct exec_run *x)
   return rank_choice_check(cmd, x->text);
 }
 
+static int check_share(const struct cli_command *cmd, const struct exec_run *x)
+{
+  if (!x->share) return CLI_OK;
+  if (x->machine) return cli_usage_error(cmd, "--share: for one GPU, not with --machine");
+  if (!x->timed || x->which || x->what_if.costs)
+    return cli_usage_error(cmd, "--share: not with --functional, --time-kernels or --what-if");
+  fflush(x->out);
+  return shared_launches_check(cmd, "--share", x->text);
+}
+
 static int parse(const struct cli_command *cmd, struct exec_run *x, int argc, char **argv)
 {
   const char *arg;
@@ -475,7 +497,8 @@ static int parse(const struct cli_command *cmd, struct exec_run *x, int argc, ch
   if (output_same(x->rv64.checkpoint_file, x->json) || output_same(x->rv64.checkpoint_file, x->report))
     return cli_usage_error(cmd, "--checkpoint and another output name one file");
   if (optind == argc) return cli_usage_error(cmd, "no program given");
-  const int status = check_ranks(cmd, x);
+  int status = check_ranks(cmd, x);
+  if (status == CLI_OK) status = check_share(cmd, x);
   return status == CLI_OK ? check_what_if(cmd, x) : status;
 }
 
@@ -615,8 +638,12 @@ static int start(struct exec_run *x, char **program)
   fprintf(x->out, "started=%" PRIu64 "\n", file_clock(x));
   if (x->tools) return start_watched(x, program, dir);
   if (x->ranks.given) fprintf(x->out, "ranks_fd=%d\n", RANK_HUB_FD);
+  struct share_hub hub;
+  if (x->share && !share_hub_start(&hub, &e)) return cli_error("%s", e.msg);
+  if (x->share) fprintf(x->out, "share=%s\n", hub.name);
   program_hand_over(x->out, &x->text, dir, !x->native);
   if (x->ranks.given) return rank_hub_run(x->ranks.n, program);
+  if (x->share) return share_hub_run(&hub, program);
   if (x->what_if.costs) return exec_what_if_program(&x->what_if, program);
   execvp(program[0], program);
   program_not_started(program[0], &e);
@@ -665,6 +692,7 @@ static int start_either(const struct cli_command *cmd, struct exec_run *x, char 
                                  " for RISC-V programs: %s is none", program[0]);
   if (rv64 && x->ranks.given)
     return cli_error("%s: a RISC-V program: --ranks are for programs of this machine", program[0]);
+  if (rv64 && x->share) return cli_error("%s: a RISC-V program: --share is for programs of this machine", program[0]);
   if (!rv64) return start(x, program);
   if (cmd != &cmd_exec) return cli_error("%s: a RISC-V program: only 'warpstep exec' runs those", program[0]);
   if (x->for_gpu && !x->machine && !x->gpu)

@@ -24,15 +24,23 @@ static bool has_line(const char *text, const char *begin)
   return false;
 }
 
-int rank_choice_check(const struct cli_command *cmd, const char *text)
+int shared_launches_check(const struct cli_command *cmd, const char *option, const char *text)
 {
   static const char *const not[][2] = {
       {"sample=", "--sample-launches"},     {"sample_ctas=", "--sample-ctas"},
       {"cold=", "--cold"},                  {"max_cycles=", "--max-cycles"},
       {"max_insts=", "--max-instructions"}, {"trace=", "--trace"},
-      {"spin=strict", "--spin strict"},     {"host_time=measured", "--host-time measured"},
-      {"host_time=record", "--host-time record"}};
+      {"spin=strict", "--spin strict"}};
+  for (unsigned i = 0; i < sizeof not / sizeof *not; i++)
+    if (has_line(text, not[i][0])) return cli_usage_error(cmd, "%s: not with %s", option, not[i][1]);
+  return CLI_OK;
+}
+
+int rank_choice_check(const struct cli_command *cmd, const char *text)
+{
+  static const char *const not[][2] = {{"host_time=measured", "--host-time measured"},
+                                       {"host_time=record", "--host-time record"}};
   for (unsigned i = 0; i < sizeof not / sizeof *not; i++)
     if (has_line(text, not[i][0])) return cli_usage_error(cmd, "--ranks: not with %s", not[i][1]);
-  return CLI_OK;
+  return shared_launches_check(cmd, "--ranks", text);
 }

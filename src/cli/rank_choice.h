@@ -13,7 +13,10 @@ struct rank_choice {
 
 /* CLI_OK, or what is wrong was said. */
 int rank_choice_take(const struct cli_command *, struct rank_choice *, const char *arg);
-/* The options as the library reads them: whether some are there that look at one GPU alone, or depend on real time. */
+/* The options as the library reads them: whether some are there with which kernels do not share a GPU as they come
+ * (`option`: what wants that). */
+int shared_launches_check(const struct cli_command *, const char *option, const char *text);
+/* … or that depend on real time. */
 int rank_choice_check(const struct cli_command *, const char *text);
 
 #endif

@@ -79,9 +79,29 @@ uint64_t live_ctas_done(const struct simulator *s)
 void live_free(struct simulator *s)
 {
   if (!s->live) return;
+  mem_free(s->live->clock.stand);
   mem_free(s->live->copy);
   mem_free(s->live->ended);
   mem_free(s->live);
+}
+
+/* For how long GPUs had stood when their clock was at `gpu`; first: before they stood there, too. */
+static uint64_t stood_at(const struct live_clock *k, uint64_t gpu, bool first)
+{
+  uint32_t n = k->n_stands;
+  while (n && (first ? k->stand[n - 1].at >= gpu : k->stand[n - 1].at > gpu)) n--;
+  return n ? k->stand[n - 1].stood : 0;
+}
+
+static uint64_t program_time(const struct live_clock *k, uint64_t gpu, uint64_t stood)
+{
+  return gpu + stood > k->skew ? gpu + stood - k->skew : 0;
+}
+
+/* GPUs' clock at a time of the program's to come. */
+static uint64_t gpu_time(const struct live_clock *k, uint64_t at)
+{
+  return at + k->skew > k->stood ? at + k->skew - k->stood : 0;
 }
 
 /* NULL: this process has all GPUs. */
@@ -111,7 +131,21 @@ uint64_t live_now(const struct simulator *s)
   const struct live_clock *k = s->live ? clock_of(s) : NULL;
   if (!k || !k->running) return 0;
   const uint64_t now = has_others(s) ? machine_now(simulator_machine(s)) : gpu_now(s->gpu);
-  return later(k->start, now > k->skew ? now - k->skew : 0);
+  return later(k->start, program_time(k, now, k->stood));
+}
+
+void live_stand(struct simulator *s, uint64_t from, uint64_t until)
+{
+  struct live_clock *k = clock_of(s);
+  const uint64_t gpu = gpu_time(k, from);
+  BUG_ON(!k->running || has_others(s) || (s->around && s->around->rights));
+  if (until <= from) return;
+  k->stood += until - from;
+  if (!k->n_stands || k->stand[k->n_stands - 1].at != gpu) {
+    k->stand = mem_more(k->stand, k->n_stands, &k->room_stands, sizeof *k->stand);
+    k->stand[k->n_stands++].at = gpu;
+  }
+  k->stand[k->n_stands - 1].stood = k->stood;
 }
 
 void live_on_window(struct simulator *s, bool (*window)(void *ctx, uint64_t now_ps), void *ctx)
@@ -133,7 +167,7 @@ static bool behind_window(void *ctx, uint64_t now)
   const struct simulator *s = ((struct sim_watcher *)ctx)->s;
   const struct live_clock *k = clock_of(s);
   if (s->live->n_copies && (gpu_dma(s->gpu)->n_done || (managed(s) && managed(s)->n_done))) return false;
-  return !k->window || k->window(k->window_ctx, now - k->skew);
+  return !k->window || k->window(k->window_ctx, program_time(k, now, k->stood));
 }
 
 /* The run's launches are watched as the first of them is. */
@@ -162,6 +196,7 @@ static void begin_run(struct simulator *s, uint64_t start_ps, const struct step_
   unsigned cursor = 0;
   k->skew = gpu_now(s->gpu) - start_ps;
   k->start = start_ps;
+  k->stood = k->n_stands = 0;
   k->running = true;
   if (s->around && s->around->rights) s->around->rights->skew = k->skew;
   for (struct simulator *m; (m = simulator_next(s, &cursor));) {
@@ -199,7 +234,7 @@ static void begin_launches(struct simulator *s, const struct live_launch *l, con
 static struct gpu_launch for_gpu(const struct simulator *s, const struct live_launch *l)
 {
   return (struct gpu_launch){.source = func_source(l->launch->func),
-                             .start = round_up(l->start_ps + clock_of(s)->skew, params_clock_ps(s->params)),
+                             .start = round_up(gpu_time(clock_of(s), l->start_ps), params_clock_ps(s->params)),
                              .beside = l->beside, .gang = l->launch->grid_barrier != 0, .priority = l->priority};
 }
 
@@ -295,7 +330,7 @@ static uint64_t window_of(const struct simulator *s, const struct live_copy *c)
 static struct dma_copy for_dma(const struct simulator *s, const struct live_copy *c, uint32_t ticket)
 {
   return (struct dma_copy){
-      .ticket = ticket, .arrive = c->start_ps + clock_of(s)->skew, .dst = c->dst.addr, .src = c->src.addr,
+      .ticket = ticket, .arrive = gpu_time(clock_of(s), c->start_ps), .dst = c->dst.addr, .src = c->src.addr,
       .bytes = c->width, .rows = c->height, .dst_pitch = c->dst.pitch, .src_pitch = c->src.pitch,
       .setup = setup_of(s, c), .window = window_of(s, c),
       .staging_mbps = c->staging_mbps, .dst_node = node_of(s, &c->dst),
@@ -358,8 +393,8 @@ void live_prefetch(struct simulator *s, const struct live_prefetch *p, struct gm
   if (!clock_of(s)->running) begin_with_copy(s, p->start_ps, image, o);
   surroundings_wake(s->around, s);
   const uint32_t ticket = new_copy(v, &(struct live_copy){.who = p->who, .start_ps = p->start_ps}, 1);
-  uvm_prefetch(managed(s), p->addr, p->bytes, p->to_host ? UVM_TO_HOST : UVM_TO_GPU, p->start_ps + clock_of(s)->skew,
-               ticket);
+  uvm_prefetch(managed(s), p->addr, p->bytes, p->to_host ? UVM_TO_HOST : UVM_TO_GPU,
+               gpu_time(clock_of(s), p->start_ps), ticket);
 }
 
 /* --- and go -------------------------------------------------------------------------------------- */
@@ -432,9 +467,10 @@ static struct sim_result *collect(struct simulator *s, unsigned slot)
   if (ranked(s)) ranked_share_launch(ranked(s), s->node, slot, alone);
   if (alone) collect_alone(s, slot, &x.result);
   else collect_shared(s, slot, &x.result);
-  const uint64_t skew = clock_of(s)->skew;
-  if (x.result.start_ps > skew + x.start_ps) x.start_ps = x.result.start_ps - skew;
-  x.end_ps = x.start_ps + x.result.time_ps;
+  const struct live_clock *k = clock_of(s);
+  const uint64_t start = x.result.start_ps, before = stood_at(k, start, false);
+  x.start_ps = later(x.start_ps, program_time(k, start, before));
+  x.end_ps = x.start_ps + x.result.time_ps + stood_at(k, start + x.result.time_ps, true) - before;
   *l = (struct live_slot){0};
   v->n_open--;
   v->ended_launches++;
@@ -475,9 +511,10 @@ static void collect_ended(struct simulator *s)
 static void end_copy(struct simulator *s, struct copy_slot *c)
 {
   struct live *v = s->live;
-  const uint64_t skew = clock_of(s)->skew, begin = later(c->start_ps, c->begin - skew);
+  const struct live_clock *k = clock_of(s);
+  const uint64_t begin = later(c->start_ps, program_time(k, c->begin, stood_at(k, c->begin, false)));
   add_end(v, &(struct live_end){.who = c->who, .copy = true, .failed = c->failed, .start_ps = begin,
-                                .end_ps = later(begin, c->end - skew)});
+                                .end_ps = later(begin, program_time(k, c->end, stood_at(k, c->end, true)))});
   if (c->window) ranked_close_window(ranked(s), c->window);
   *c = (struct copy_slot){0};
   v->n_copies--;
@@ -655,7 +692,7 @@ enum live_stop live_run(struct simulator *s, uint64_t until)
     if (k->running && m->gpu) gpu_watch(m->gpu, &v->watch, true);
   }
   if (!k->running) return LIVE_REACHED;
-  const uint64_t to = until > TIME_NEVER - k->skew ? TIME_NEVER : until + k->skew;
+  const uint64_t to = until > TIME_NEVER - k->skew ? TIME_NEVER : gpu_time(k, until);
   wait_until(s, to);
   enum machine_stop stop = machine_run(simulator_machine(s), to);
   if (stop == MACHINE_REACHED) return LIVE_REACHED;

@@ -93,6 +93,9 @@ void live_prefetch(struct simulator *, const struct live_prefetch *, struct gmem
 void live_on_window(struct simulator *, bool (*window)(void *ctx, uint64_t now_ps), void *ctx);
 /* Goes on, with launches that are there, until `until`, ps of the program's clock. */
 enum live_stop live_run(struct simulator *, uint64_t until);
+/* Nothing goes on from `from`, up to which all has happened, until `until`, ps of the program's clock: somebody else
+ * has the GPU, which is the only one of its machine (base/time_slices.h). While launches or copies are there. */
+void live_stand(struct simulator *, uint64_t from, uint64_t until);
 /* All launches and copies, of all GPUs of its machine, end here as if they had been stopped, for live_take. Between
  * calls of live_run, all that has ended was taken. */
 void live_cut(struct simulator *);

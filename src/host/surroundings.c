@@ -35,6 +35,7 @@ void surroundings_free(struct surroundings *x)
   if (!x) return;
   surroundings_clear(x);
   ranked_free(x->ranked);
+  mem_free(x->clock.stand);
   uvm_free(x->uvm);
   places_free(x->places);
   arena_free(&x->arena);

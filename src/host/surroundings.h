@@ -27,6 +27,11 @@ struct live_clock {
   bool running;
   uint64_t skew; /* ps: GPUs' clocks are ahead of the program's by so much in this run */
   uint64_t start; /* ps of the program's: the run began */
+  uint64_t stood; /* ps: in this run they have stood so long while the program's went on (live_stand) */
+  struct live_stood {
+    uint64_t at, stood; /* ps: of their clock; `stood` from then on */
+  } *stand;
+  uint32_t n_stands, room_stands;
   bool (*window)(void *ctx, uint64_t now_ps);
   void *window_ctx;
 };

@@ -4,6 +4,7 @@
 #include "cuda/core/managed.h"
 #include "cuda/core/poll_trap.h"
 #include "cuda/core/task.h"
+#include "cuda/core/time_share.h"
 
 static void clock_enter(struct call *c)
 {
@@ -27,6 +28,7 @@ static CUresult check_need(struct call *c, enum call_need need)
   if (s->starved) return CUDA_ERROR_OUT_OF_MEMORY;
   if (!s->up) return s->failed ? CUDA_ERROR_NO_DEVICE : CUDA_ERROR_NOT_INITIALIZED;
   managed_look(s);
+  if (s->share) time_share_enter(s);
   if (s->host_clock) clock_enter(c);
   task_catch_up(s);
   timeline_call(&s->time);

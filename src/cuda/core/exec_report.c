@@ -16,6 +16,7 @@
 #include "cuda/core/parts.h"
 #include "cuda/core/sampling.h"
 #include "cuda/core/shim.h"
+#include "cuda/core/time_share.h"
 #include "host/host_time.h"
 #include "trace/export.h"
 
@@ -141,6 +142,7 @@ void exec_report(struct shim *s)
   end_watch_begin(s);
   parts_settle(s);
   s->record.managed = managed_stats(s);
+  s->record.share = time_share_stats(s);
   s->record.host_time = host_clock_kind(s);
   uint64_t total = s->time.now > s->front.last_end ? s->time.now : s->front.last_end;
   shim_flush_print(s);

@@ -1,5 +1,6 @@
 #include "cuda/core/kernel_live.h"
 
+#include "base/arith.h"
 #include "base/host_memory.h"
 #include "base/ranks.h"
 #include "cuda/core/copy.h"
@@ -7,6 +8,7 @@
 #include "cuda/core/kernel_run.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/task.h"
+#include "cuda/core/time_share.h"
 #include "host/live_gpu.h"
 
 static unsigned count(void *ctx)
@@ -54,16 +56,19 @@ static void take_ended(struct shim *s)
   struct moved *moved = NULL;
   uint32_t n = 0, room = 0;
   struct live_end e;
+  uint64_t last = 0;
   bool stopped = false;
   for (unsigned i = 0; i < s->boards.n; i++) {
     while (live_take(s->boards.of[i].simulator, &e)) {
       stopped |= !e.copy && e.result.end == RUN_STOPPED;
+      last = e.copy ? last : later(last, e.end_ps);
       if (!e.copy) kernel_ended(e.who, &e);
       else moved = mem_more(moved, n, &room, sizeof *moved), moved[n++] = (struct moved){ e, &s->boards.of[i] };
     }
   }
   for (uint32_t i = 0; i < n; i++) copy_moved(moved[i].end.who, &moved[i].end, moved[i].by);
   mem_free(moved);
+  if (s->share && last && !live_count(s->boards.of[0].simulator)) time_share_over(s, last);
   if (stopped && !s->end.cut) interrupt_end(s);
 }
 
@@ -82,13 +87,33 @@ static bool is_over(struct shim *s, uint64_t now)
   return s->ranks && s->end.on ? ranks_any(s->ranks, over) : over;
 }
 
+/* Kernels on a GPU that other processes have, too: as far as it is this one's turn. */
+static enum live_stop run_in_turn(struct board *b, uint64_t until)
+{
+  struct shim *s = b->shim;
+  for (;;) {
+    const uint64_t now = later(live_now(b->simulator), time_share_reached(s));
+    uint64_t to = until;
+    if (now >= until) return LIVE_REACHED;
+    if (time_share_ask(s, now, &to)) {
+      const enum live_stop stop = live_run(b->simulator, to);
+      if (stop != LIVE_REACHED) return stop;
+    } else {
+      live_stand(b->simulator, now, to);
+      s->end.quiet += to - now; /* nothing could have ended */
+    }
+    if (to < until && is_wanted(s)) return LIVE_ASKED;
+  }
+}
+
 /* GPUs of one machine, which have one clock. */
 static enum front_gpu_stop run(void *ctx, uint64_t until)
 {
   struct board *b = ctx;
   struct shim *s = b->shim;
   live_on_window(b->simulator, look, s);
-  enum live_stop stop = live_run(b->simulator, until);
+  const bool in_turn = s->share && live_count(b->simulator);
+  enum live_stop stop = in_turn ? run_in_turn(b, until) : live_run(b->simulator, until);
   if (stop == LIVE_REACHED) return FRONT_GPU_REACHED;
   if (stop == LIVE_ENDED) take_ended(s);
   if (stop == LIVE_ASKED && is_over(s, live_now(b->simulator))) cut_off(s, b);

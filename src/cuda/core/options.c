@@ -104,6 +104,7 @@ static bool take(struct exec_options *o, const char *key, const char *value, str
   else if (strcmp(key, "timeline_us") == 0) return activity_choice_us(&o->activity, value, e);
   else if (strcmp(key, "host_time") == 0) o->host_time = value;
   else if (strcmp(key, "spin") == 0) o->spin_strict = strcmp(value, "strict") == 0;
+  else if (strcmp(key, "share") == 0) o->share = value;
   else if (strcmp(key, "html") == 0) o->html = value;
   else if (strcmp(key, "html_baseline") == 0) o->html_baseline = value;
   else if (strcmp(key, "report") == 0) o->report = value;

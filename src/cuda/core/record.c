@@ -7,6 +7,7 @@
 #include "base/bug.h"
 #include "base/host_memory.h"
 #include "cuda/core/stalls.h"
+#include "cuda/core/time_share.h"
 #include "load/plain_name.h"
 #include "time/uvm/uvm_space.h"
 
@@ -150,6 +151,9 @@ void record_write_table(FILE *f, const struct record *r, const char *gpu, uint64
   if (r->spun) fprintf(f, "the program waited in its own code: time went on without its calls (docs/exec.md)\n");
   if (r->strict) write_polls(f, r);
   if (r->managed) write_managed(f, r->managed);
+  if (r->share)
+    fprintf(f, "time slices: kernels waited %llu times for other processes, %.2f us in all (docs/exec.md)\n",
+            (unsigned long long)r->share->stands, (double)r->share->stood / 1e6);
   stalls_write_table(f, r);
 }
 
@@ -203,6 +207,8 @@ json_t *record_json(const struct record *r, const char *gpu, uint64_t total_ps, 
   if (r->strict) put(all, "polls", r->polls);
   if (r->strict) put(all, "graces", r->graces);
   if (r->managed) json_object_set_new(all, "managed_memory", managed_json(r->managed));
+  if (r->share) put(all, "waits_for_others", r->share->stands);
+  if (r->share) put(all, "waited_for_others_ps", r->share->stood);
   if (n < count(r)) put(all, "launches_left_out", count(r) - n);
   return all;
 }

@@ -42,6 +42,7 @@ struct record {
   bool strict;           /* accesses to memory that kernels may write happen at simulated times (poll_trap.h) */
   uint64_t polls;        /* … of which so many were repeated */
   uint64_t graces;       /* … and so often a thread that ran was no longer waited for (host_turns.h) */
+  const struct time_share_stats *share; /* of a GPU that other processes have, too; NULL: they have not */
   const struct uvm_stats *managed; /* managed memory that moved (time/uvm/uvm_space.h); NULL: none was allocated */
 };
 

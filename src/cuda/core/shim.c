@@ -16,6 +16,7 @@
 #include "cuda/core/kernel_live.h"
 #include "cuda/core/kernel_turns.h"
 #include "cuda/core/task_kinds.h"
+#include "cuda/core/time_share.h"
 #include "trace/export.h"
 
 enum { PS_PER_NS = 1000 };
@@ -46,6 +47,7 @@ static bool bring_up(struct shim *s, struct err *e)
   TRY(checked_start(&s->options, first->device.mem, &s->checked, e));
   TRY(host_clock_start(s, e));
   timeline_init(&s->time, &first->preset.params);
+  TRY(time_share_join(s, e));
   struct front_gpu gpu[BOARDS_MAX];
   s->shared = exec_options_share(&s->options);
   s->turns = s->boards.n > 1 && exec_options_take_turns(&s->options);

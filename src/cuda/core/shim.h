@@ -97,6 +97,7 @@ struct shim {
   struct exec_options options;
   struct boards boards;
   struct ranks *ranks;   /* processes that do the same, of which this is one (board_ranks.h); NULL: it is alone */
+  struct time_share *share; /* the GPU in turns with other processes (time_share.h); NULL: they have their own */
   struct timeline time; /* the host's clock */
   struct host_clock *host_clock; /* what passes on it between calls; NULL: nothing */
   struct device_print print;

@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# Processes that have one GPU in turns (exec --share slices, docs/exec.md): how long kernels of several take beside each other, by
+# the formula of slices and switches, and the same on every run; refusals. Program: program.cu.
+#
+#   tests/share/run.sh    BIN: the program (build/warpstep), NVCC: the compiler
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+
+bin=$(realpath "${BIN:-build/warpstep}")
+nvcc=${NVCC:-$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc)}
+if [ ! -x "$bin" ]; then
+  echo "tests/share/run.sh: no $bin; run make first" >&2
+  exit 2
+fi
+scratch=$(mktemp -d) || exit 2
+trap 'rm -rf "$scratch"' EXIT
+failed=0
+
+ok() { echo "ok share $1"; }
+not_ok() {
+  echo "not ok share $1: $2"
+  failed=$((failed + 1))
+}
+
+refused() { # NAME LINE OPTION...
+  local line
+  line=$("$bin" exec "${@:3}" /bin/true 2>&1 >/dev/null)
+  if [ $? -eq 2 ] && [[ $line == *"$2"* ]] && [ "$(wc -l <<<"$line")" = 1 ]; then ok "$1"; else not_ok "$1" "$line"; fi
+}
+refused "another way" "slices or none" --share x
+refused "a machine" "not with --machine" --share slices --machine dgx-a100
+refused "without time" "not with --functional" --share slices --functional
+refused "strict polls" "not with --spin strict" --share slices --spin strict
+
+lacking=''
+[ -x "$nvcc" ] || lacking="no nvcc"
+[ -f "$(dirname "$bin")/cuda/libwarpstep-cuda.so" ] || lacking="no shim libraries beside $bin"
+[ -r "/proc/self/task/$$/children" ] || [ -r "/proc/$$/task/$$/children" ] || lacking="no /proc/PID/task/TID/children"
+if [ -n "$lacking" ]; then
+  echo "ok share programs # SKIP $lacking"
+  exit $failed
+fi
+"$nvcc" -arch=sm_86 -cudart shared -o "$scratch/program" tests/share/program.cu >"$scratch/log" 2>&1 ||
+  not_ok build "$(grep -m 1 error "$scratch/log")"
+
+# one NAME OPTION... -- ARGUMENT...: what the processes print, and their JSON files, in NAME.
+one() {
+  local name=$1 options=()
+  shift
+  while [ "$1" != -- ]; do options+=("$1") && shift; done
+  shift
+  rm -rf "${scratch:?}/$name" && mkdir "$scratch/$name"
+  timeout 300 "$bin" exec --gpu rtx-3070 --quiet --json "$scratch/$name/json" "${options[@]}" "$scratch/program" "$@" \
+    >"$scratch/$name.out" 2>"$scratch/$name.err"
+  echo "status $?" >>"$scratch/$name.out"
+}
+says() { # NAME LINE...: in any order
+  local line name=$1
+  shift
+  for line in "$@" "status 0"; do
+    grep -qx "$line" "$scratch/$name.out" && continue
+    not_ok "$name" "no '$line': $(tr '\n' ';' <"$scratch/$name.out") $(head -n 1 "$scratch/$name.err")"
+    return
+  done
+  ok "$name"
+}
+
+one alone --share slices -- alone 3
+says alone "process 0: 3.0 ms, 1"
+one none -- pair 3 3
+says none "process 0: 3.0 ms, 1" "process 1: 3.0 ms, 1"
+one relay --share slices -- relay 1.5
+says relay "process 0: 1.5 ms, 1" "process 1: 1.5 ms, 1"
+one short --share slices -- pair 0.5 0.5 0.5
+says short "process 0: 0.5 ms, 1" "process 1: 1.0 ms, 1" "process 2: 1.5 ms, 1"
+
+# Slices of 1 ms, kernels of 2.5 slices: docs/exec.md, "Time slices". A state is what the registers and shared memory of 46 SMs take
+# at the rate of DRAM.
+formula() {
+  python3 - "$scratch/pair" "$(cat "$scratch/program.resolved")" <<'P'
+import glob, json, sys
+files = [json.load(open(f)) for f in glob.glob(sys.argv[1] + "/json*")]
+value = {l.split()[0]: l.split()[1] for l in sys.argv[2].splitlines() if len(l.split()) > 1}
+state = (int(value["sm.registers"]) * 4 + int(value["sm.shared_bytes"])) * int(value["gpu.sms"])
+state *= 1e6 / (int(value["dram.bus_bits"]) * int(value["dram.pin_mbps"]) / 8)  # ps
+slice_ps = 1e9
+waited = sorted(f["waited_for_others_ps"] for f in files)
+want = [2 * slice_ps + 7 * state, None]
+kernel = files[0]["launches"][0]["cycles"] / 1.725e9 * 1e12
+want[1] = 2 * slice_ps + (kernel - 2 * slice_ps) + 8 * state
+bad = [(w, x) for w, x in zip(waited, want) if abs(w - x) > 2e6]  # two microseconds: the program's own starts
+sys.exit(f"waited {waited}, expected {want}" if len(files) != 2 or bad else 0)
+P
+}
+"$bin" gpus --resolve rtx-3070 >"$scratch/program.resolved" 2>/dev/null
+one pair --share slices --set host.timeslice_us=1000 -- pair 2.5 2.5
+if why=$(formula 2>&1); then ok "slices by formula"; else not_ok "slices by formula" "$why"; fi
+cat "$scratch"/pair/json* | grep _ps | sort >"$scratch/first"
+one pair --share slices --set host.timeslice_us=1000 -- pair 2.5 2.5
+cat "$scratch"/pair/json* | grep _ps | sort >"$scratch/second"
+if cmp -s "$scratch/first" "$scratch/second"; then ok "the same again"; else not_ok "the same again" "other times"; fi
+[ $failed -eq 0 ]
