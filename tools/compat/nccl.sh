@@ -28,7 +28,10 @@ build() {
   local funcs='SendRecv|AllGather RING *|Broadcast RING *|ReduceScatter Sum f32 RING *|AllReduce Sum f32 (RING|TREE) *'
   mkdir -p "$work" && cp -r "$nccl" "$work/nccl" || return
   sed -i 's/^kernels_to_build = .*/kernels_to_build = []/' "$work/nccl/src/device/symmetric/generate.py" || return
-  make -C "$work/nccl/src" lib -j "${JOBS:-1}" CUDARTLIB=cudart "NVCC_GENCODE=$gencode" "ONLY_FUNCS=$funcs" "BUILDDIR=$work/build" || return
+  # The toolkit's headers without those of an NCCL that it has, which some of the sources would find first.
+  mkdir -p "$work/toolkit" && ln -sfn "$toolkit"/include/* "$work/toolkit/" && rm -rf "$work"/toolkit/nccl* || return
+  make -C "$work/nccl/src" lib -j "${JOBS:-1}" CUDARTLIB=cudart "NVCC_GENCODE=$gencode" "ONLY_FUNCS=$funcs" "BUILDDIR=$work/build" \
+    "CUDA_INC=$work/toolkit" || return
   # The toolkit's folder may have an older NCCL: its own header and library go first.
   g++ -O1 -I "$work/build/include" -I "$toolkit/include" -o "$work/collectives" "$here/tools/compat/nccl_collectives.cc" \
     "$work/build/lib/libnccl.so.2" -L "$toolkit/lib64" -lcudart
