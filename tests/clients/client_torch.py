@@ -67,6 +67,35 @@ def scaled(out, limit):
     return close(got, want, limit)
 
 
+def tiled(f):
+    """Factors [lines, blocks] where cuBLAS wants them: tiles of 128 lines by 4 blocks, whole at the edges."""
+    rows, cols = -(-f.shape[0] // 128), -(-f.shape[1] // 4)
+    whole = torch.zeros(rows * 128, cols * 4, dtype=torch.uint8)
+    whole[: f.shape[0], : f.shape[1]] = f.view(torch.uint8)
+    return whole.view(rows, 4, 32, cols, 4).permute(0, 3, 2, 1, 4).reshape(-1).view(f.dtype).cuda()
+
+
+E2M1 = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6], dtype=torch.float64)
+
+
+def in_blocks(four, out, limit):
+    """FP8 with a power of two for 32 elements, or FP4 (`four`) with a factor in e4m3 for 16."""
+    block, wide, there, factors = 16 if four else 32, [], [], []
+    for lines in (160, 96):
+        if four:
+            x = torch.randint(0, 256, (lines, 128), dtype=torch.uint8)
+            value = torch.stack([E2M1[(x & 15).long()], E2M1[(x >> 4).long()]], 2).reshape(lines, 256)
+            f = torch.rand(lines, 256 // block).add(0.1).to(torch.float8_e4m3fn)
+        else:
+            x = torch.randn(lines, 256).to(torch.float8_e4m3fn)
+            value, f = x.double(), torch.randint(120, 131, (lines, 256 // block), dtype=torch.uint8).view(torch.float8_e8m0fnu)
+        wide.append(value * f.float().double().repeat_interleave(block, 1))
+        there.append(x.cuda().view(torch.float4_e2m1fn_x2) if four else x.cuda())
+        factors.append(tiled(f))
+    got = torch._scaled_mm(there[0], there[1].t(), scale_a=factors[0], scale_b=factors[1], out_dtype=out)
+    return close(got, wide[0] @ wide[1].t(), limit)
+
+
 def train(make, x, y, steps, loss_of, rate=1e-3):
     """The losses of a model on the CPU and on the GPU, from the same start."""
     both = []
@@ -173,6 +202,11 @@ def float8():
     assert scaled(torch.float32, 1e-6) and scaled(torch.bfloat16, 5e-3) and scaled(torch.float16, 1e-3)
 
 
+def blocks():
+    limits = ((torch.float32, 1e-6), (torch.bfloat16, 5e-3), (torch.float16, 1e-3))
+    assert all(in_blocks(four, out, limit) for four in (False, True) for out, limit in limits)
+
+
 def given():
     """The transformer alone: width, length, batch, steps."""
     assert transformer(*map(int, sys.argv[1:]))
@@ -181,4 +215,5 @@ def given():
 ALL = [float32, float64, float16, bfloat16, complex64, batches, dot_and_mv, epilogue, transformer_trains, lstm_trains]
 ALL += [tf32] if torch.cuda.get_device_capability() >= (8, 0) else []
 ALL += [float8] if torch.cuda.get_device_capability() >= (8, 9) else []
+ALL += [blocks] if torch.cuda.get_device_capability() >= (10, 0) else []
 checks.run([given] if len(sys.argv) > 1 else ALL)

@@ -1,6 +1,7 @@
-// Products of FP8 and TF32, and of groups of matrices, against sums on the host in binary64. FP8: every number of both formats,
-// factors, the largest absolute value, rounding of results as the toolkit's host functions round.
+// Products of FP8, FP4 and TF32, and of groups of matrices, against sums on the host in binary64. FP8: every number of both formats,
+// factors, the largest absolute value, rounding of results as the toolkit's host functions round. FP8 and FP4 with factors of blocks.
 #include <cublasLt.h>
+#include <cuda_fp4.h>
 #include <cuda_fp8.h>
 
 #include "products.cuh"
@@ -144,6 +145,108 @@ static void all_fp8(cublasLtHandle_t h)
   fp8<e4, e4, float, float>(h, 32, 32, 32, 1, 0, {1, 1, 2, false, false, false}, false);
 }
 
+// Operands along k with a factor for each block of it: every code of the elements, and of the factors those of `codes`. The
+// host keeps factors by line and block; where the device has them is written down here once more, from cuBLAS's reference.
+template <bool FP4> struct blocks {
+  static const int BLOCK = FP4 ? 16 : 32;
+  int k, ld, per_line;
+  cudaDataType type;
+  std::vector<unsigned char> data, factors;
+  unsigned char *at, *factors_at;
+
+  blocks(int lines, int k_, int pad, cudaDataType t, std::vector<unsigned char> codes, unsigned seed)
+      : k(k_), ld(k_ + pad), per_line((k_ + BLOCK - 1) / BLOCK), type(t), data((size_t)lines * (k_ + pad) / (FP4 ? 2 : 1)), factors((size_t)lines * per_line)
+  {
+    unsigned state = seed;
+    auto next = [&] { return (state = state * 1664525u + 1013904223u) >> 24; };
+    for (unsigned char &v : data) {
+      v = next();
+      while (!FP4 && std::isnan(number(v))) v = next();
+      while (!FP4 && std::isinf(number(v))) v = next();
+    }
+    for (unsigned char &v : factors) v = codes[next() % codes.size()];
+    const int across = (lines + 127) / 128, along = (per_line + 3) / 4;
+    std::vector<unsigned char> there((size_t)across * along * 512, 0xff); // what belongs to no line is not a number
+    for (int line = 0; line < lines; line++)
+      for (int b = 0; b < per_line; b++)
+        there[((size_t)(line / 128) * along + b / 4) * 512 + line % 32 * 16 + line / 32 % 4 * 4 + b % 4] = factors[(size_t)line * per_line + b];
+    at = put(data), factors_at = put(there);
+  }
+  ~blocks() { cudaFree(at), cudaFree(factors_at); }
+  double number(unsigned char v) const
+  {
+    if (type == CUDA_R_8F_E5M2) return __half2float(__half(__nv_cvt_fp8_to_halfraw(v, __NV_E5M2)));
+    return __half2float(__half(__nv_cvt_fp8_to_halfraw(v, __NV_E4M3)));
+  }
+  double element(int line, int i) const
+  {
+    const size_t n = (size_t)line * ld + i;
+    return FP4 ? __half2float(__half(__nv_cvt_fp4_to_halfraw(data[n / 2] >> n % 2 * 4 & 15, __NV_E2M1))) : number(data[n]);
+  }
+  double factor(int line, int i) const
+  {
+    const unsigned char v = factors[(size_t)line * per_line + i / BLOCK];
+    if (!FP4) return v == 255 ? NAN : ldexp(1, v - 127);
+    return __half2float(__half(__nv_cvt_fp8_to_halfraw(v & 0x7f, __NV_E4M3)));
+  }
+};
+
+// D = alpha A^T B + beta C + bias. Sums may be off by rounding: k of them in FP32, the result in its own type.
+template <bool FP4, typename D> static void of_blocks(cublasLtHandle_t h, int m, int n, int k, int pad, cudaDataType ta, cudaDataType tb,
+                                                      std::vector<unsigned char> codes, float alpha, float beta, bool bias, bool served = true)
+{
+  const blocks<FP4> a(m, k, pad, ta, codes, 7), b(n, k, pad, tb, codes, 8);
+  matrix<D> c(m, n, m + 3, 1), d(m, n, m + 1, 1), bias_of(m, 1, m, 1);
+  const cublasLtMatmulMatrixScale_t mode = FP4 ? CUBLASLT_MATMUL_MATRIX_SCALE_VEC16_UE4M3 : CUBLASLT_MATMUL_MATRIX_SCALE_VEC32_UE8M0;
+  lt_call q(CUBLAS_OP_T, CUBLAS_OP_N);
+  cublasLtMatrixLayoutCreate(&q.la, ta, k, m, a.ld), cublasLtMatrixLayoutCreate(&q.lb, tb, k, n, b.ld);
+  cublasLtMatrixLayoutCreate(&q.lc, code<D>::t, m, n, c.ld), cublasLtMatrixLayoutCreate(&q.ld, code<D>::t, m, n, d.ld);
+  q.set(CUBLASLT_MATMUL_DESC_A_SCALE_MODE, mode), q.set(CUBLASLT_MATMUL_DESC_B_SCALE_MODE, mode);
+  q.set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, (const void *)a.factors_at), q.set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, (const void *)b.factors_at);
+  if (bias) q.set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS), q.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, (const void *)bias_of.at);
+  const cublasStatus_t s = cublasLtMatmul(h, q.desc, &alpha, a.at, q.la, b.at, q.lb, &beta, c.at, q.lc, d.at, q.ld, nullptr, nullptr, 0, 0);
+  if (!served) return say(s == CUBLAS_STATUS_NOT_SUPPORTED, "refused factors of blocks", m, n, k, ta, tb);
+  bool right = s == CUBLAS_STATUS_SUCCESS;
+  const double eps = sizeof(D) == 4 ? ldexp(1, -24) : std::is_same<D, __half>::value ? ldexp(1, -11) : ldexp(1, -8);
+  d.fetch();
+  for (int col = 0; col < n; col++)
+    for (int r = 0; r < m; r++) {
+      if (m > 200 && r % 5 && r < m - 9) continue;
+      double v = 0, size = 0;
+      for (int i = 0; i < k; i++) {
+        const double x = a.element(r, i) * b.element(col, i) * a.factor(r, i) * b.factor(col, i) * alpha;
+        v += x, size += fabs(x);
+      }
+      if (beta) v += beta * c.get(r, col, 0).real();
+      if (bias) v += bias_of.get(r, 0, 0).real();
+      const double got = d.get(r, col, 0).real();
+      if (std::isnan(v) ? !std::isnan(got) : !(fabs(got - v) <= (k / 16 + 4) * (ldexp(size, -24) + ldexp(1, -149)) + eps * fabs(v))) right = false;
+    }
+  say(right, "factors of blocks", m, n, k, ta, tb);
+}
+
+static void all_of_blocks(cublasLtHandle_t h)
+{
+  const cudaDataType e4 = CUDA_R_8F_E4M3, e5 = CUDA_R_8F_E5M2, f4 = CUDA_R_4F_E2M1;
+  const std::vector<unsigned char> one = {127}, powers = {124, 126, 127, 128, 131}, far = {0, 60, 127, 160}, with_nan = {127, 127, 127, 127, 127, 127, 127, 255};
+  std::vector<unsigned char> all;
+  for (int i = 0; i < 127; i++) all.push_back(i | (i & 1) << 7); // the sign does not count
+  of_blocks<false, float>(h, 64, 48, 96, 0, e4, e4, one, 1, 0, false);
+  of_blocks<false, float>(h, 130, 150, 416, 16, e4, e5, powers, 0.5f, 1, false); // more than a tile of factors both ways
+  of_blocks<false, __nv_bfloat16>(h, 70, 33, 80, 0, e5, e4, powers, 1, 2, true); // the last block is half of one
+  of_blocks<false, float>(h, 40, 64, 64, 0, e4, e4, far, 1, 0, false);
+  of_blocks<false, float>(h, 40, 64, 128, 0, e4, e4, with_nan, 1, 0, false);
+  of_blocks<false, __half>(h, 32, 16, 2080, 32, e4, e4, {118, 119}, 1, 0, false); // k is split
+  of_blocks<false, __nv_bfloat16>(h, 1100, 1030, 32, 0, e4, e4, powers, 1, 0, false); // large tiles
+  of_blocks<true, float>(h, 64, 48, 96, 0, f4, f4, {0x38}, 1, 0, false);
+  of_blocks<true, float>(h, 256, 150, 160, 32, f4, f4, all, 1, 0, false);
+  of_blocks<true, __half>(h, 70, 33, 64, 0, f4, f4, {0x30, 0x3c, 0x41}, 0.25f, 1, true);
+  of_blocks<true, __nv_bfloat16>(h, 33, 140, 2112, 0, f4, f4, all, 0.125f, 0, false); // k is split
+  of_blocks<true, __nv_bfloat16>(h, 1100, 1030, 32, 0, f4, f4, all, 1, 0, false);
+  of_blocks<false, float>(h, 32, 32, 32, 0, e5, e5, one, 1, 0, false, false);
+  of_blocks<true, float>(h, 32, 32, 48, 16, f4, f4, one, 1, 0, false, false); // lines off their borders
+}
+
 // The nearest TF32, ties away from 0.
 static double tf32(float v)
 {
@@ -271,6 +374,8 @@ int main()
   if (cublasCreate(&h) || cublasLtCreate(&lt) || cudaGetDeviceProperties(&prop, 0)) return 1;
   if (prop.major * 10 + prop.minor >= 89) all_fp8(lt);
   else fp8<__nv_fp8_e4m3, __nv_fp8_e4m3, float, float>(lt, 32, 32, 32, 1, 0, {0, 0, 0, false, false, false}, false);
+  if (prop.major >= 10) all_of_blocks(lt);
+  else if (prop.major >= 9) of_blocks<false, float>(lt, 32, 32, 32, 0, CUDA_R_8F_E4M3, CUDA_R_8F_E4M3, {127}, 1, 0, false, false);
   if (prop.major >= 8) all_tf32(h, lt);
   groups<float>(h, CUBLAS_COMPUTE_32F, false), groups<float>(h, CUBLAS_COMPUTE_32F, true);
   groups<double>(h, CUBLAS_COMPUTE_64F, false), groups<double>(h, CUBLAS_COMPUTE_64F, true);

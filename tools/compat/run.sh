@@ -16,6 +16,7 @@
 #     samples    NVIDIA/cuda-samples          polybench  sgrauerg/polybenchGpu
 #     rodinia    yuhc/gpu-rodinia             hecbench   Scientific-Computing-Lab/gpuFLOPBench
 #     sanitizer  NVIDIA/compute-sanitizer-samples      cccl, libcudacxx   NVIDIA/cccl (examples; tests of libcu++)
+#     cub, thrust  NVIDIA/cccl (samples of their own tests)
 #
 # Environment: BIN (build/warpstep), NVCC, ARCH (the target: sm_86), LIMIT (processor seconds of a run where the suite's
 # list has none: 60), JOBS (2), ONLY (extended regular expression: names of programs), CUDART (the linked runtime, shared
@@ -23,7 +24,8 @@
 # target wants), CHECK (tools of the sanitizer, such as all: programs run under `warpstep sanitize --tool CHECK`, their
 # reports in NAME.reports of OUT; build/compat-check), CHECK_OPTIONS (more of its options, words), DEFINES (options
 # for nvcc, words), SIZE (of PolyBench's arrays in each dimension, points of Rodinia's
-# streamcluster; theirs). Programs are built inside the folders; for reports with source lines DEFINES=-lineinfo REBUILD=1.
+# streamcluster; theirs), CATCH2 (folder where Catch2 3 is installed, for cub and thrust: /usr), LAUNCH (2: tests of cub launch
+# through graphs where they can: 0). Programs are built inside the folders; for reports with source lines DEFINES=-lineinfo REBUILD=1.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck disable=SC1091  # checked by itself
@@ -36,6 +38,7 @@ CHECK=${CHECK-}
 OUT=${OUT:-$root/build/compat${CHECK:+-check}}
 export CHECK CHECK_OPTIONS=${CHECK_OPTIONS-} DEFINES=${DEFINES-} SIZE=${SIZE-}
 export BIN NVCC OUT LIMIT=${LIMIT:-60} ONLY=${ONLY:-.} CUDART=${CUDART:-shared}
+export CATCH2=${CATCH2:-/usr} LAUNCH=${LAUNCH:-0}
 export REBUILD=${REBUILD:-0} ARCH=${ARCH:-sm_86}
 WALL=20 # real seconds per processor second before a run counts as hanging
 

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2153  # TOOLKIT and NVCC come from run.sh
+# shellcheck shell=bash disable=SC2153  # TOOLKIT, NVCC and other names in capitals come from run.sh
 # The suites of run.sh. For each: list_SUITE FOLDER prints "folder<TAB>program"; in that folder,
 # build_SUITE PROGRAM builds it and command_SUITE PROGRAM prints what to run.
 # TOOLKIT is what make_toolkit made. Files and options are those that the suite's own build description names.
@@ -247,6 +247,85 @@ build_cccl() {
 
 command_cccl() {
   echo "./$1.app"
+}
+
+# NVIDIA/cccl: a sample of CUB's and Thrust's own tests (cub.list, thrust.list). A test of CUB is compiled once, with the first value of
+# each of its %PARAM% lines, or with LAUNCH=2 through a graph where it can. Those that want it are linked with Catch2 3, whose
+# installed folder is CATCH2. What all tests of a suite share is compiled once, into a folder .common-ARCH of the tree ------------
+
+list_cub() {
+  listed_tests cub "$1"
+}
+
+list_thrust() {
+  listed_tests thrust "$1"
+}
+
+listed_tests() { # SUITE TREE
+  local tree name
+  tree=$(realpath "$2")
+  while IFS='|' read -r name _; do
+    [ -f "$tree/$name" ] && printf '%s\t%s\n' "$tree" "$name"
+  done <"$lists/$1.list"
+}
+
+# common_objects PREFIX FILE... -- FLAG...: prints the objects, compiles those that are missing; one process does it at a time
+common_objects() {
+  local at=.common-$ARCH prefix=$1 files=() file object
+  shift
+  while [ "$1" != -- ]; do
+    files+=("$1")
+    shift
+  done
+  shift
+  mkdir -p "$at"
+  for file in "${files[@]}"; do
+    object=$at/$prefix-$(basename "$(dirname "$file")")-$(basename "$file" .cu).o
+    (flock 9 && { [ -f "$object" ] ||
+      "$TOOLKIT/bin/nvcc" -std=c++17 --extended-lambda -c -o "$object" "$@" "$file" >&2; }) 9>"$at/lock" || return
+    echo "$object"
+  done
+}
+
+build_cub() {
+  local flags objects values name parameters=()
+  [ -x "$1.app" ] && [ "$REBUILD" = 0 ] && return
+  # shellcheck disable=SC2207  # words
+  flags=(-DCATCH_CONFIG_PREFIX_ALL -DC2H_HAS_CURAND=1 -I "$CATCH2/include" -I c2h/include -I cub/test $(cccl_includes .))
+  while read -r _ _ name _ values; do
+    [ "$name $LAUNCH" = "TEST_LAUNCH 2" ] && [[ :$values: = *:2:* ]] && values=2
+    parameters+=("-D$name=${values%%:*}")
+  done < <(grep -E '^// %PARAM%' "$1")
+  objects=$(common_objects cub c2h/*.cu -- "${flags[@]}") || return
+  # shellcheck disable=SC2086  # words
+  build_in_place "$1" "${flags[@]}" "${parameters[@]}" $objects -L "$CATCH2/lib" -lCatch2 -lcurand -lnvrtc -lcuda
+}
+
+# The same random numbers on every run.
+command_cub() {
+  echo "./$1.app --rng-seed 1 $(listed cub "$1" 2)"
+}
+
+build_thrust() {
+  local flags objects
+  [ -x "$1.app" ] && [ "$REBUILD" = 0 ] && return
+  # shellcheck disable=SC2207  # words
+  flags=(-I thrust/testing $(cccl_includes .))
+  case $1 in
+  */catch2_test_*)
+    build_in_place "$1" "${flags[@]}" -I "$CATCH2/include" -L "$CATCH2/lib" -lCatch2Main -lCatch2
+    ;;
+  *)
+    objects=$(common_objects thrust thrust/testing/unittest/testframework.cu \
+      thrust/testing/unittest/cuda/testframework.cu -- "${flags[@]}") || return
+    # shellcheck disable=SC2086  # words
+    build_in_place "$1" "${flags[@]}" $objects
+    ;;
+  esac
+}
+
+command_thrust() {
+  echo "./$1.app $(listed thrust "$1" 2)"
 }
 
 # NVIDIA/cccl: tests of libcu++ that have code of their own for GPUs: atomics, barriers, pipelines, asynchronous copies, PTX, …, each

@@ -27,8 +27,8 @@ enum {
   DESC_D_MODE, DESC_LAST_KNOWN = 40,
 };
 
-/* One factor for a matrix, or one for each row of A, each column of B. */
-enum { SCALE_ONE = 0, SCALE_VECTOR = 3 };
+/* One factor for a matrix, or one for each block along k, or for each row of A, each column of B. */
+enum { SCALE_ONE = 0, SCALE_UE4M3, SCALE_UE8M0, SCALE_VECTOR };
 
 struct lt_desc {
   int32_t compute, scale, pointer_mode, op_a, op_b, op_c, epilogue, aux_type, bias_type;
@@ -279,9 +279,31 @@ static void take_epilogue(struct blas_product *p, const struct lt_desc *d, int b
   x->stride_aux = d->aux_stride;
 }
 
-/* One factor of A and of B any product may have, the others are of FP8. */
+/* Vectors of the kernel lie on their borders: 16 bytes of the operands and of their factors. */
+static bool blocks_fit(const struct blas_operand *o, const void *factors)
+{
+  const int64_t per = o->type == DATA_R_E2M1 ? 32 : 16;
+  return factors && (uintptr_t)factors % 16 == 0 && (uintptr_t)o->at % 16 == 0 && o->ld % per == 0;
+}
+
+/* FP8 with powers of two, FP4 with factors of its own kind: what the reference lists. */
+static bool take_blocks(struct blas_product *p, const struct lt_desc *d)
+{
+  const int wanted = p->a.type == DATA_R_E2M1 ? SCALE_UE4M3 : SCALE_UE8M0;
+  if (d->mode_a != wanted || d->mode_b != wanted || d->mode_c || d->mode_d || d->scale_c || d->scale_d || d->amax)
+    return false;
+  if (blas_is_fp8(p->d.type) || p->batch > 1 || p->k % (p->a.type == DATA_R_E2M1 ? 32 : 16)) return false;
+  if (p->extra.bias_type >= WS_TYPES || p->extra.aux_type >= WS_TYPES) return false;
+  p->narrow = (struct ws_gemm8_args){.blocks_a = d->scale_a, .blocks_b = d->scale_b};
+  return blocks_fit(&p->a, d->scale_a) && blocks_fit(&p->b, d->scale_b);
+}
+
+static bool has_blocks(int mode) { return mode == SCALE_UE4M3 || mode == SCALE_UE8M0; }
+
+/* One factor of A and of B any product may have, the others are of FP8 and FP4. */
 static bool take_factors(struct blas_product *p, const struct lt_desc *d)
 {
+  if (p->a.type == DATA_R_E2M1 || has_blocks(d->mode_a) || has_blocks(d->mode_b)) return take_blocks(p, d);
   const bool vectors = d->mode_a == SCALE_VECTOR || d->mode_b == SCALE_VECTOR;
   const bool vectors_there = (d->mode_a != SCALE_VECTOR || d->scale_a) && (d->mode_b != SCALE_VECTOR || d->scale_b);
   if (!blas_is_fp8(p->a.type)) {
@@ -322,7 +344,7 @@ static blas_status describe(struct blas_product *p, const struct lt_desc *d, con
     return BLAS_INVALID_VALUE;
   if (la->order > ORDER_ROW || lb->order > ORDER_ROW || lo->order > ORDER_ROW || lc->order != lo->order ||
       la->order != lo->order || lb->order != lo->order || d->op_c != BLAS_OP_N || d->pointer_mode > BLAS_DEVICE ||
-      d->unknown || (rows && (d->epilogue != EPI_DEFAULT || blas_is_fp8(la->type))))
+      d->unknown || (rows && (d->epilogue != EPI_DEFAULT || blas_is_narrow(la->type))))
     return BLAS_NOT_SUPPORTED;
   const bool uses_aux = bits & (WS_AUX | WS_DRELU | WS_DGELU);
   if (((bits & WS_BIAS) && !d->bias) || (uses_aux && (!d->aux || d->aux_ld < (int64_t)lo->rows)))
@@ -357,7 +379,10 @@ PUBLIC blas_status cublasLtMatmulAlgoGetHeuristic(struct blas *h, const struct l
   if (!d || !a || !b || !c || !o || !pref || wanted < 1 || !found || !n) return BLAS_INVALID_VALUE;
   const double one = 1;
   *n = 0;
-  struct lt_desc asked = *d; /* where the operands of an epilogue are is not known yet */
+  _Alignas(16) static const float some[4];
+  struct lt_desc asked = *d; /* where factors and the operands of an epilogue are is not known yet */
+  if (!asked.scale_a && asked.mode_a != SCALE_ONE) asked.scale_a = some;
+  if (!asked.scale_b && asked.mode_b != SCALE_ONE) asked.scale_b = some;
   if (!asked.bias) asked.bias = &one;
   if (!asked.aux) asked.aux = &asked;
   if (asked.aux_ld < (int64_t)o->rows) asked.aux_ld = (int64_t)o->rows;

@@ -10,7 +10,7 @@ int blas_element(int data)
     int data, element;
   } pairs[] = {{DATA_R_32F, WS_F32}, {DATA_R_64F, WS_F64}, {DATA_R_16F, WS_F16},  {DATA_R_16BF, WS_BF16},
                {DATA_R_8I, WS_I8},   {DATA_R_32I, WS_I32}, {DATA_C_32F, WS_C32}, {DATA_C_64F, WS_C64},
-               {DATA_R_E4M3, WS_E4M3}, {DATA_R_E5M2, WS_E5M2}};
+               {DATA_R_E4M3, WS_E4M3}, {DATA_R_E5M2, WS_E5M2}, {DATA_R_E2M1, WS_E2M1}};
   for (unsigned i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
     if (pairs[i].data == data) return pairs[i].element;
   return -1;
@@ -18,11 +18,13 @@ int blas_element(int data)
 
 static unsigned bytes_of(int element)
 {
-  static const unsigned char bytes[WS_TYPES_WITH_FP8] = {4, 8, 2, 2, 1, 4, 8, 16, 1, 1};
+  static const unsigned char bytes[WS_TYPES_WITH_NARROW] = {4, 8, 2, 2, 1, 4, 8, 16, 1, 1, 1};
   return bytes[element];
 }
 
 bool blas_is_fp8(int data) { return data == DATA_R_E4M3 || data == DATA_R_E5M2; }
+
+bool blas_is_narrow(int data) { return blas_is_fp8(data) || data == DATA_R_E2M1; }
 
 double blas_half(uint16_t h)
 {
@@ -55,24 +57,26 @@ struct ws_scalar blas_scalar(const void *p, int type, bool on_device)
   }
 }
 
-enum family { F_S, F_T, F_D, F_H, F_B, F_I, F_C, F_Z, F_8, F_NONE };
+enum family { F_S, F_T, F_D, F_H, F_B, F_I, F_C, F_Z, F_8, F_8_BLOCKS, F_4_BLOCKS, F_NONE };
 
 static bool is_float_out(int type) { return type == DATA_R_32F || type == DATA_R_16F || type == DATA_R_16BF; }
 
-/* A transposed, B not: the only layout in which GPUs before Blackwell multiply FP8. */
-static enum family family_of_fp8(const struct blas_product *p)
+/* A transposed, B not: the only layout in which GPUs before Blackwell multiply FP8. FP4 is with factors of blocks alone. */
+static enum family family_of_narrow(const struct blas_product *p)
 {
-  const bool both_wide = p->a.type == DATA_R_E5M2 && p->b.type == DATA_R_E5M2;
-  if (!blas_is_fp8(p->b.type) || both_wide || p->pointers) return F_NONE;
+  const bool both_wide = p->a.type == DATA_R_E5M2 && p->b.type == DATA_R_E5M2, fp4 = p->a.type == DATA_R_E2M1;
+  const enum family f = fp4 ? F_4_BLOCKS : p->narrow.blocks_a ? F_8_BLOCKS : F_8;
+  if (fp4 ? p->b.type != p->a.type || !p->narrow.blocks_a : !blas_is_fp8(p->b.type)) return F_NONE;
+  if (both_wide || p->pointers) return F_NONE;
   if (p->op_a != BLAS_OP_T || p->op_b != BLAS_OP_N) return F_NONE;
   if (!is_float_out(p->c.type)) return F_NONE;
   if (!is_float_out(p->d.type) && !blas_is_fp8(p->d.type)) return F_NONE;
-  return p->scale == DATA_R_32F ? F_8 : F_NONE;
+  return p->scale == DATA_R_32F ? f : F_NONE;
 }
 
 static enum family family_of(const struct blas_product *p)
 {
-  if (blas_is_fp8(p->a.type)) return family_of_fp8(p);
+  if (blas_is_narrow(p->a.type)) return family_of_narrow(p);
   if (p->a.type != p->b.type) return F_NONE;
   const bool wide = is_float_out(p->d.type) && is_float_out(p->c.type);
   const bool same = p->d.type == p->a.type && p->c.type == p->a.type;
@@ -94,7 +98,8 @@ static enum family family_of(const struct blas_product *p)
 bool blas_product_known(const struct blas_product *p)
 {
   const enum family f = family_of(p);
-  return f != F_NONE && (!p->extra.epilogue || f == F_S || f == F_T || f == F_H || f == F_B || f == F_8);
+  const bool narrow = f == F_8 || f == F_8_BLOCKS || f == F_4_BLOCKS;
+  return f != F_NONE && (!p->extra.epilogue || f == F_S || f == F_T || f == F_H || f == F_B || narrow);
 }
 
 /* A kernel, its tiles and how they are cut. */
@@ -115,6 +120,11 @@ static const struct blas_tile sizes[SIZES] = {
 };
 /* By warpgroups, beside mma on the same GPU. */
 static const struct blas_tile of_warpgroups = {128, 256, 256, 4 * (128 + 256) * 128, 1, 1000, 1000, 1741};
+/* With factors of blocks. */
+static const struct blas_tile of_blocks[] = {
+  {128, 128, 256, 2 * (128 + 128) * 64, 1, 500, 500, 1024},
+  {64, 64, 128, 2 * (64 + 64) * 64, 3, 200, 450, 1024},
+};
 /* On the ordinary pipes. */
 static const struct blas_tile simt_128 = {128, 128, 256, 0, 1, 1000, 1000, 128};
 static const struct blas_tile simt_64 = {64, 64, 256, 0, 1, 1000, 1000, 128};
@@ -173,6 +183,16 @@ static struct kernel_choice of_fp8(struct blas_work *w)
   return best;
 }
 
+/* `first` is the kernel of the larger tiles. */
+static struct kernel_choice with_blocks(enum lib_kernel first, struct blas_work *w)
+{
+  struct kernel_choice best = {.tile = NULL};
+  w->cell = sizeof(float), w->last_alone = true;
+  for (int i = 0; i < 2; i++)
+    take(&best, (enum lib_kernel)((int)first + i), &of_blocks[i], KERNEL_f8gemm_parts_128x128 + i, w);
+  return best;
+}
+
 static struct kernel_choice simt(enum lib_kernel kernel, const struct blas_tile *t, int reducer, struct blas_work *w)
 {
   w->cell = reducer < 0 ? 0 : reducer == KERNEL_gemm_reduce_f64 ? 8 : 4;
@@ -187,6 +207,8 @@ static struct kernel_choice choose(const struct blas *h, enum family f, const st
   if (f == F_T && old) f = F_S;
   switch (f) {
   case F_8: return of_fp8(w);
+  case F_8_BLOCKS: return with_blocks(KERNEL_f8gemm_blocks_128x128, w);
+  case F_4_BLOCKS: return with_blocks(KERNEL_f4gemm_blocks_128x128, w);
   case F_S:
     return large ? simt(KERNEL_sgemm_128x128, &simt_128, f32, w) : simt(KERNEL_sgemm_64x64, &simt_64, f32, w);
   case F_B:
@@ -301,9 +323,11 @@ blas_status blas_multiply(struct blas *h, const struct blas_product *p, driver_s
     return blas_refuse(function, "sizes from 2^31 on");
   if (p->m == 0 || p->n == 0 || p->batch == 0) return BLAS_SUCCESS;
   if (blas_is_fp8(p->a.type) && h->kernels.capability < 89) return blas_refuse(function, "FP8 on a GPU before 8.9");
+  if (p->narrow.blocks_a && h->kernels.capability < 100) return blas_refuse(function, "factors of blocks on a GPU before 10.0");
   struct ws_gemm8_args q = p->narrow;
   q.g = fill(p);
   q.type_a = blas_element(p->b.type), q.type_b = blas_element(p->a.type);
+  q.blocks_a = p->narrow.blocks_b, q.blocks_b = p->narrow.blocks_a;
   struct blas_work w = work_of(h, &q.g, p->batch, p->room ? p->room_bytes : 0);
   struct kernel_choice c = choose(h, family_of(p), &q.g, &w);
   split(h, p, &q.g, &c, stream);

@@ -24,7 +24,7 @@ struct blas_product {
   int scale;      /* cudaDataType of alpha and beta */
   int compute;    /* cublasComputeType_t */
   struct ws_gemm_args extra; /* epilogue, bias, aux, scale factors; the rest is filled in */
-  struct ws_gemm8_args narrow; /* factors of FP8; the rest is filled in */
+  struct ws_gemm8_args narrow; /* factors of FP8 and FP4 (blocks_a: of A here); the rest is filled in */
   uint64_t room;  /* on the device, for partial sums; 0: the handle's */
   size_t room_bytes;
 };
@@ -37,8 +37,9 @@ blas_status blas_multiply(struct blas *h, const struct blas_product *p, driver_s
 
 /* The scalar at `p` of the given cudaDataType, read now unless it is on the device. */
 struct ws_scalar blas_scalar(const void *p, int type, bool on_device);
-/* enum ws_type of a cudaDataType, or WS_E4M3, WS_E5M2; -1: there is none. */
+/* enum ws_type of a cudaDataType, or WS_E4M3, WS_E5M2, WS_E2M1; -1: there is none. */
 int blas_element(int data);
 bool blas_is_fp8(int data);
+bool blas_is_narrow(int data); /* FP8 or FP4 */
 
 #endif

@@ -1,0 +1,188 @@
+// Products of FP8 and FP4 whose operands have a factor for each block of 32 or 16 elements along k, on tensor cores as half
+// precision, which holds all numbers of both. Sums over sixteen k come from the tensor cores, are multiplied by the product
+// of their two factors and added in FP32.
+#include "gemm_end8.cuh"
+
+// Eight neighbours along k as they lie in memory, and as half precision.
+struct block_fp8 {
+  using raw = uint2;
+  static constexpr int BLOCK = WS_BLOCK_UE8M0, IN_BYTE = 1;
+  from_fp8 way;
+  __device__ block_fp8(int type) : way(type) {}
+  static __device__ raw nothing() { return make_uint2(0, 0); }
+  __device__ void put(unsigned to, raw v) const { way.put(to, v); }
+  // A power of two, without sign; 255 is not a number.
+  static __device__ float factor(unsigned code)
+  {
+    return code == 255 ? __uint_as_float(0x7fffffff) : __uint_as_float(code ? code << 23 : 1u << 22);
+  }
+};
+
+struct block_fp4 {
+  using raw = unsigned;
+  static constexpr int BLOCK = WS_BLOCK_UE4M3, IN_BYTE = 2;
+  __device__ block_fp4(int) {}
+  static __device__ raw nothing() { return 0; }
+  // The two numbers of a byte. Their exponent counts from 1, that of half precision from 15; subnormal ones come right by
+  // the product, too.
+  static __device__ unsigned widen(unsigned two)
+  {
+    const unsigned bits = (two & 7) << 9 | (two & 0x70) << 21;
+    const __half2 v = __hmul2(*(const __half2 *)&bits, __half2half2(__ushort_as_half(0x7400))); // 2^14
+    return *(const unsigned *)&v | (two & 8) << 12 | (two & 0x80) << 24;
+  }
+  __device__ void put(unsigned to, raw v) const
+  {
+    const unsigned w[4] = {widen(v & 0xff), widen(v >> 8 & 0xff), widen(v >> 16 & 0xff), widen(v >> 24)};
+    keep(to, w);
+  }
+  // e4m3 whose sign does not count.
+  static __device__ float factor(unsigned code) { return __half2float(__nv_cvt_fp8_to_halfraw(code & 0x7f, __NV_E4M3)); }
+};
+
+// A tile of W lines by BK of k: chunks of eight elements wait in registers while the tile before is multiplied.
+template <typename WAY, int W, int THREADS> struct block_tile {
+  static constexpr int SIZE = 2, PER = 8, BK = 32, BYTES = W * 64, COUNT = W * 4 / THREADS, STEP = THREADS / 4;
+  typename WAY::raw held[COUNT];
+  const unsigned char *at;
+  int64_t line; // bytes
+  int lines, row, inner, k_end;
+  WAY way;
+
+  __device__ block_tile(const void *base, int64_t ld, int lines_, int first, int k_end_, int type)
+      : line(ld / WAY::IN_BYTE), lines(lines_), row(first + threadIdx.x / 4), inner(threadIdx.x % 4 * PER),
+        k_end(k_end_), way(type)
+  {
+    at = (const unsigned char *)base + row * line;
+  }
+  static __device__ unsigned place(int r, int chunk) { return r * 64 + (chunk ^ (r >> 1 & 3)) * 16; }
+  __device__ void fetch(int k0)
+  {
+#pragma unroll
+    for (int c = 0; c < COUNT; c++) {
+      const bool there = row + c * STEP < lines && k0 + inner < k_end;
+      const unsigned char *p = at + c * STEP * line + (k0 + inner) / WAY::IN_BYTE;
+      held[c] = there ? *(const typename WAY::raw *)p : WAY::nothing();
+    }
+  }
+  __device__ void put(unsigned to) const
+  {
+#pragma unroll
+    for (int c = 0; c < COUNT; c++) way.put(to + place(threadIdx.x / 4 + c * STEP, threadIdx.x % 4), held[c]);
+  }
+};
+
+// Factors of N lines of a thread, four blocks at a time.
+template <typename WAY, int N> struct block_factors {
+  static constexpr int GROUP = WAY::BLOCK * WS_FACTOR_BLOCKS; // of k
+  const unsigned *at[N];
+  unsigned word[N];
+
+  __device__ void aim(const void *base, int i, int line, int k)
+  {
+    constexpr int TILE = WS_FACTOR_LINES * WS_FACTOR_BLOCKS;
+    const int64_t along_k = (k + GROUP - 1) / GROUP;
+    at[i] = (const unsigned *)((const char *)base + line / WS_FACTOR_LINES * along_k * TILE + line % 32 * 16 + line % WS_FACTOR_LINES / 32 * 4);
+  }
+  __device__ void load(int k)
+  {
+#pragma unroll
+    for (int i = 0; i < N; i++) word[i] = at[i][k / GROUP * (WS_FACTOR_LINES * WS_FACTOR_BLOCKS / 4)];
+  }
+  __device__ float get(int i, int k) const { return WAY::factor(word[i] >> k % GROUP / WAY::BLOCK * 8 & 0xff); }
+};
+
+// The sums of a warp, MT by 2 NT products of 16 by 8.
+template <typename WAY, int MT, int NT> struct block_sums {
+  float sum[MT][NT * 2][4];
+  block_factors<WAY, MT * 2> fa;
+  block_factors<WAY, NT * 4> fb;
+
+  __device__ block_sums(const ws_gemm8_args &q, int row, int col) : sum{}
+  {
+    const int lane = threadIdx.x % 32;
+#pragma unroll
+    for (int i = 0; i < MT * 2; i++) fa.aim(q.blocks_a, i, row + i * 8 + lane / 4, q.g.k);
+#pragma unroll
+    for (int i = 0; i < NT * 4; i++) fb.aim(q.blocks_b, i, col + i / 2 * 8 + lane % 4 * 2 + i % 2, q.g.k);
+  }
+  __device__ void load(int k) { fa.load(k), fb.load(k); }
+  // Of sixteen k from k on.
+  __device__ void add(const fragments<__half, MT, NT> &f, int k)
+  {
+    float b[NT * 4];
+#pragma unroll
+    for (int i = 0; i < NT * 4; i++) b[i] = fb.get(i, k);
+#pragma unroll
+    for (int i = 0; i < MT; i++) {
+      const float up = fa.get(i * 2, k), down = fa.get(i * 2 + 1, k);
+#pragma unroll
+      for (int j = 0; j < NT * 2; j++) {
+        float t[4] = {};
+        multiply<__half>(t, f.x[i], &f.y[j / 2][j % 2 * 2]);
+#pragma unroll
+        for (int e = 0; e < 4; e++) sum[i][j][e] += t[e] * ((e < 2 ? up : down) * b[j * 2 + e % 2]);
+      }
+    }
+  }
+};
+
+template <typename WAY, int BM, int BN, int WM, int WN> __device__ void gemm_blocks(const ws_gemm8_args &args)
+{
+  constexpr int THREADS = BM / WM * (BN / WN) * 32, MT = WM / 16, NT = WN / 16, PITCH = WN + 4;
+  using tile_a = block_tile<WAY, BM, THREADS>;
+  using tile_b = block_tile<WAY, BN, THREADS>;
+  constexpr int BK = tile_a::BK, STAGE = tile_a::BYTES + tile_b::BYTES;
+  const ws_gemm_args &p = args.g;
+  extern __shared__ __align__(128) unsigned char ring[]; // two tiles of each, then the sums
+  const int64_t z = p.batch0;
+  const part q = part_of<BM, BN>(p, z);
+  const int warp = threadIdx.x / 32, wm = warp / (BN / WN) * WM, wn = warp % (BN / WN) * WN;
+  tile_a a(p.a, p.lda, p.m, q.row, q.k_end, args.type_a);
+  tile_b b(p.b, p.ldb, p.n, q.col, q.k_end, args.type_b);
+  const reader<tile_a, BM, true, false, WM> ra(wm);
+  const reader<tile_b, BN, true, true, WN> rb(wn);
+  block_sums<WAY, MT, NT> s(args, q.row + wm, q.col + wn);
+  unsigned at = shared_at(ring), other = at + STAGE;
+  a.fetch(q.k0), b.fetch(q.k0);
+  a.put(at), b.put(at + tile_a::BYTES);
+  __syncthreads();
+#pragma unroll 1
+  for (int k = q.k0; k < q.k_end; k += BK) {
+    fragments<__half, MT, NT> f;
+    a.fetch(k + BK), b.fetch(k + BK); // nothing is read behind the end
+    if (k == q.k0 || k % decltype(s.fa)::GROUP == 0) s.load(k);
+#pragma unroll
+    for (int kk = 0; kk < 2; kk++) {
+      f.load(ra, rb, at, at + tile_a::BYTES, kk);
+      s.add(f, k + kk * 16);
+    }
+    a.put(other), b.put(other + tile_a::BYTES);
+    __syncthreads();
+    const unsigned last = at;
+    at = other, other = last;
+  }
+  float *own = (float *)ring + warp * 16 * PITCH;
+  const end8<4> end(args, z);
+#pragma unroll 1
+  for (int i = 0; i < MT; i++) {
+    __syncwarp();
+#pragma unroll
+    for (int r = 0; r < MT; r++)
+      if (r == i) keep_sums<NT, PITCH>(own, s.sum[r]);
+    __syncwarp();
+    if (q.partial) put_part<WN, BN>(q.partial + (wm + i * 16) * BN + wn, own);
+    else put_rows<WN>(p, end, own, q.row + wm + i * 16, q.col + wn);
+  }
+}
+
+#define BLOCKS_KERNEL(letter, WAY, BM, BN, WM, WN)                                               \
+  extern "C" __global__ void __launch_bounds__(BM / WM *(BN / WN) * 32)                          \
+    warpstep_##letter##gemm_blocks_##BM##x##BN(const __grid_constant__ ws_gemm8_args p)          \
+  {                                                                                              \
+    gemm_blocks<WAY, BM, BN, WM, WN>(p);                                                         \
+  }
+BLOCKS_KERNEL(f8, block_fp8, 128, 128, 64, 32)
+BLOCKS_KERNEL(f8, block_fp8, 64, 64, 32, 32)
+BLOCKS_KERNEL(f4, block_fp4, 128, 128, 64, 32)
+BLOCKS_KERNEL(f4, block_fp4, 64, 64, 32, 32)
