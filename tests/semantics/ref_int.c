@@ -33,7 +33,8 @@ static void ref_iadd3(const struct ref_in *in, struct ref_out *o)
     unsigned ones = 0;
     uint64_t sum = 0;
     for (unsigned k = 0; k < 3; k++) sum += addend(in, k, i, &ones);
-    sum += x ? lane_of(in->pp, i) + lane_of(in->pq, i) : ones;
+    const bool q = in->s->src[2].kind != SRC_NONE && lane_of(in->pq, i); /* IADD has one carry alone */
+    sum += x ? lane_of(in->pp, i) + q : ones;
     o->d[0][i] = (uint32_t)sum;
     set_bit(&o->pu, i, sum >> 32);
     set_bit(&o->pv, i, sum >> 33);

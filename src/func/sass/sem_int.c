@@ -83,11 +83,12 @@ LANE_HANDLER(iadd3_x)
 
 static uop_fn *pick_iadd3(const struct sass_inst *s, struct uop *u)
 {
-  bool carry = u->pu != PRED_NONE || u->pv != PRED_NONE;
+  bool carry = u->pu != PRED_NONE || u->pv != PRED_NONE, two = s->src[2].kind == SRC_NONE; /* IADD */
+  if (two) u->pq_xor = FULL_MASK; /* no second carry */
   if (sass_get(s, FLD_X)) return iadd3_x;
   u->imm = (uint32_t)s->src[0].neg + s->src[1].neg + s->src[2].neg;
   if (carry) return iadd3_carry;
-  if (src_is_value(&s->src[2], 0)) return uop_is_raw(u) ? iadd2_raw : iadd2;
+  if (two || src_is_value(&s->src[2], 0)) return uop_is_raw(u) ? iadd2_raw : iadd2;
   return uop_is_raw(u) ? iadd3_raw : iadd3;
 }
 
