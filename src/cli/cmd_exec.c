@@ -22,12 +22,12 @@
 #include "cli/exec_machine.h"
 #include "cli/exec_what_if.h"
 #include "cli/exec_rv64.h"
+#include "cli/program_settings.h"
 #include "cli/program_start.h"
 #include "cli/rank_choice.h"
 #include "cli/rank_hub.h"
 #include "cli/sanitize_parent.h"
 #include "cli/share_hub.h"
-#include "config/mig.h"
 #include "config/presets.h"
 #include "host/activity.h"
 #include "host/choice.h"
@@ -171,7 +171,6 @@ struct exec_run {
   bool timeline_choice;         /* options of what --timeline shows were given */
   struct exec_what_if what_if;
   struct activity_choice shown; /* what they are, to tell mistakes before the program starts */
-  bool overridden;              /* --set */
   bool native;                  /* --libs native */
   struct exec_rv64 rv64;
   bool for_rv64, for_gpu;       /* options of either kind were given */
@@ -223,7 +222,7 @@ static int take_host_time(struct exec_run *x, const char *arg)
     fprintf(x->out, "host_time=%s\n", arg);
     return CLI_OK;
   }
-  if (!host_gaps_read(&gaps, c.file, &e)) return cli_error("%s", e.msg);
+  if (!host_gaps_read(&gaps, c.file, &e)) return cli_error("--host-time replay: %s", e.msg);
   host_gaps_free(&gaps);
   if (!realpath(c.file, path)) return cli_error("%s: %s", c.file, host_error());
   fprintf(x->out, "host_time=replay=%s\n", path);
@@ -315,7 +314,6 @@ static int for_runs(const struct cli_command *cmd, struct exec_run *x, const cha
 static int take_mig(const struct cli_command *cmd, struct exec_run *x, const char *profile)
 {
   x->mig = profile;
-  x->overridden = true;
   fprintf(x->out, "set=mig=%s\n", profile);
   return for_runs(cmd, x, "--mig", profile);
 }
@@ -398,7 +396,7 @@ static int take_option(const struct cli_command *cmd, struct exec_run *x, int id
   case OPT_RANKS: return rank_choice_take(cmd, &x->ranks, arg);
   case OPT_SHARE: return take_share(cmd, x, arg);
   case OPT_PRESETS: x->presets = arg; break;
-  case OPT_SET: x->overridden = true; fprintf(x->out, "set=%s\n", arg); return for_runs(cmd, x, "--set", arg);
+  case OPT_SET: fprintf(x->out, "set=%s\n", arg); return for_runs(cmd, x, "--set", arg);
   case OPT_CLOCK: fprintf(x->out, "set=clock=%s\n", arg); return for_runs(cmd, x, "--clock", arg);
   case OPT_MIG: return take_mig(cmd, x, arg);
   case OPT_WHAT_IF: return take_what_if(cmd, x, arg);
@@ -524,20 +522,18 @@ static bool check_machine(struct exec_run *x, const char *dir, struct err *e)
                       : x->what_if.costs ? "--what-if, which asks one GPU"
                                          : NULL;
   if (other) return err_set(e, "--machine %s: not with %s", x->machine, other);
-  return exec_machine_check(&x->machine, dir, e);
+  return exec_machine_check(&x->machine, dir, x->out, &x->text, e);
 }
 
 static bool check_preset(struct exec_run *x, struct err *e)
 {
   char dir[PATH_MAX];
   struct preset p;
-  struct mig_value instance[MIG_VALUES];
   TRY(presets_dir(x->presets, dir, sizeof dir, e));
   if (x->machine) return check_machine(x, dir, e);
   TRY(preset_load(x->gpu, dir, &p, e));
-  const bool ok = x->mig ? mig_values(&p.params, x->mig, instance, e)
-                         : x->overridden || /* the library looks */
-                               activity_choice_fits(&x->shown, p.params.gpu_sms, e);
+  const bool ok = program_settings_apply(x->out, &x->text, &p, e) &&
+                  activity_choice_fits(&x->shown, p.params.gpu_sms, e);
   preset_free(&p);
   return ok;
 }

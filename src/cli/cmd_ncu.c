@@ -18,6 +18,7 @@
 #include "cli/file_macros.h"
 #include "cli/ncu_options.h"
 #include "cli/program_parent.h"
+#include "cli/program_settings.h"
 #include "cli/program_start.h"
 #include "config/presets.h"
 #include "ncu/ncu_list.h"
@@ -170,12 +171,10 @@ static bool check(struct profiling *p, const char *program, char *dir, size_t si
 {
   struct ncu_options *o = p->o;
   char presets[PATH_MAX], path[PATH_MAX];
-  struct preset preset;
   struct err ignored;
   if (!o->gpu && !default_gpu(program, o->presets, &o->gpu, &ignored)) o->gpu = default_gpu_any();
   TRY(presets_dir(o->presets, presets, sizeof presets, e));
-  TRY(preset_load(o->gpu, presets, &preset, e));
-  preset_free(&preset);
+  TRY(program_settings_check(o->out, &o->text, o->gpu, presets, e));
   TRY(program_check(program, e) && program_libraries(dir, size, e) && log_path(o, p->log, e));
   return !o->export || report_is_free(o, getpid(), path, e);
 }

@@ -5,13 +5,25 @@
 
 #include "base/host_memory.h"
 #include "base/settings.h"
+#include "cli/program_settings.h"
 #include "config/machine_preset.h"
 
-bool exec_machine_check(const char **name, const char *dir, struct err *e)
+/* Each of its GPUs, which may be different ones, takes all that is set. */
+static bool settings_fit(const struct machine_preset *m, const char *dir, FILE *out, char *const *text, struct err *e)
+{
+  for (unsigned i = 0; i < m->n_gpus; i++)
+    if (!i || strcmp(m->gpu[i], m->gpu[i - 1]) != 0)
+      TRY(program_settings_check(out, text, m->gpu[i], dir, e));
+  return true;
+}
+
+bool exec_machine_check(const char **name, const char *dir, FILE *out, char *const *text, struct err *e)
 {
   struct machine_preset m;
   TRY(machine_load(*name, dir, &m, e));
+  const bool fit = settings_fit(&m, dir, out, text, e);
   machine_preset_free(&m);
+  if (!fit) return false;
   if (!settings_is_path(*name)) return true;
   char *absolute = realpath(*name, NULL); /* until the program takes this one's place */
   if (!absolute) return err_set(e, "%s: %s", *name, host_error());

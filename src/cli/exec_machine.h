@@ -3,11 +3,12 @@
 #define WS_CLI_EXEC_MACHINE_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "base/err.h"
 
-/* Whether there is such a machine, in dir/machines or in a file, whose name becomes absolute: the program may change
- * its folder. */
-bool exec_machine_check(const char **name, const char *dir, struct err *e);
+/* Whether there is such a machine, in dir/machines or in a file, whose name becomes absolute (the program may change
+ * its folder), and its GPUs take what is set in `out`, whose text this is (program_settings.h). */
+bool exec_machine_check(const char **name, const char *dir, FILE *out, char *const *text, struct err *e);
 
 #endif

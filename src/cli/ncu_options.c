@@ -228,10 +228,7 @@ static int take_option(const struct cli_command *cmd, struct ncu_options *o, int
   case OPT_NVTX: return take_ignored(cmd, id, arg);
   case OPT_CHIPS: o->chips = arg; break;
   case OPT_GPU: o->gpu = arg; break;
-  case OPT_PARAM:
-    o->overridden = true;
-    fprintf(o->out, "set=%s\n", arg);
-    break;
+  case OPT_PARAM: fprintf(o->out, "set=%s\n", arg); break;
   case OPT_PRESETS: o->presets = arg; break;
   case OPT_LIST_SETS:
   case OPT_LIST_SECTIONS:

@@ -14,7 +14,7 @@ struct ncu_options {
   struct ncu_filter filter; /* for --import; programs get its options as text */
   struct ncu_layout layout;
   const char *log, *export, *import, *gpu, *presets, *chips;
-  bool force, page_given, set_given, warm, quiet, base_given, overridden;
+  bool force, page_given, set_given, warm, quiet, base_given;
   enum ncu_list list;
   char *text; /* for the program: lines KEY=VALUE (cuda/core/options.h) … */
   size_t bytes;
