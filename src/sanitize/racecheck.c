@@ -111,6 +111,36 @@ static inline const uint8_t *memory_behind(struct race_step *x, unsigned space, 
   return addr + bytes <= size ? shared + addr : NULL;
 }
 
+/* Entry i of a layer; NULL: nobody's. */
+static inline struct race_entry *entry_of(const struct race_table *t, unsigned layer, uint64_t i)
+{
+  return t->layer[layer] ? &t->layer[layer][i] : NULL;
+}
+
+static struct race_table *shared_table(const struct race_step *x)
+{
+  struct race_table *t = &x->cta->shared;
+  uint64_t size;
+  if (t->bytes) return t;
+  func_shared(x->s->cta, &size);
+  *t = race_table_of((size + 3) & ~UINT64_C(3));
+  return t;
+}
+
+/* Shared memory has no contents before somebody of the CTA writes them: what the simulator has there is nobody's. */
+static bool has_contents(const struct race_step *x, unsigned space, uint64_t addr, unsigned bytes)
+{
+  if (space != MEM_SHARED) return true;
+  const struct race_table *t = shared_table(x);
+  const unsigned step = t->by_byte ? 1 : 4;
+  if (addr + bytes > t->bytes) return false;
+  for (uint64_t i = addr / step; i < div_up(addr + bytes, step); i++) {
+    const struct race_entry *e = entry_of(t, RACE_WRITE, i);
+    if (!e || !e->warp) return false;
+  }
+  return true;
+}
+
 /* RACE_SILENT: a plain store of what memory holds already. */
 static inline uint32_t silence_of(struct race_step *x, unsigned lane, unsigned space, uint64_t addr)
 {
@@ -119,15 +149,9 @@ static inline uint32_t silence_of(struct race_step *x, unsigned lane, unsigned s
   if (!x->plain) return 0;
   const uint8_t *there = memory_behind(x, space, addr, me->bytes);
   if (!there) return 0;
-  if (me->bytes == 4) return memcmp(func_stored_words(me) + 4 * (size_t)lane, there, 4) ? 0 : RACE_SILENT;
-  func_stored(me, lane, now);
-  return memcmp(now, there, me->bytes) ? 0 : RACE_SILENT;
-}
-
-/* Entry i of a layer; NULL: nobody's. */
-static inline struct race_entry *entry_of(const struct race_table *t, unsigned layer, uint64_t i)
-{
-  return t->layer[layer] ? &t->layer[layer][i] : NULL;
+  if (me->bytes != 4) func_stored(me, lane, now);
+  const void *stored = me->bytes == 4 ? func_stored_words(me) + 4 * (size_t)lane : now;
+  return memcmp(stored, there, me->bytes) == 0 && has_contents(x, space, addr, me->bytes) ? RACE_SILENT : 0;
 }
 
 /* The layer is there, or could be made. */
@@ -276,16 +300,6 @@ static inline struct race_table *global_table(struct racecheck *k, struct race_s
   if (x->table && x->page == page) return x->table;
   x->page = page;
   return x->table = race_shadow_page(&k->shadow, addr);
-}
-
-static struct race_table *shared_table(const struct race_step *x)
-{
-  struct race_table *t = &x->cta->shared;
-  uint64_t size;
-  if (t->bytes) return t;
-  func_shared(x->s->cta, &size);
-  *t = race_table_of((size + 3) & ~UINT64_C(3));
-  return t;
 }
 
 static inline struct race_table *table_of(struct racecheck *k, struct race_step *x, unsigned space, uint64_t addr,
@@ -492,6 +506,16 @@ static inline bool stores_same(const uint8_t *words, unsigned i, const uint8_t *
   return true;
 }
 
+static uint32_t with_contents(const struct race_step *x, uint32_t lanes)
+{
+  const struct mem_effect *me = x->s->e->mem;
+  uint32_t kept = 0;
+  if (me->space != MEM_SHARED) return lanes;
+  for (uint32_t r = lanes; r; r &= r - 1)
+    if (has_contents(x, MEM_SHARED, me->addr[bits_first(r)], me->bytes)) kept |= r & -r;
+  return kept;
+}
+
 /* Lanes that store what is there already. */
 static uint32_t silent_lanes(struct race_step *x, uint32_t lanes)
 {
@@ -501,7 +525,7 @@ static uint32_t silent_lanes(struct race_step *x, uint32_t lanes)
   if (bytes % 4 == 0 && x->plain && me->shape.even && me->shape.stride == bytes) {
     const uint8_t *there = memory_behind(x, me->space, me->addr[0], 32 * bytes), *now = func_stored_words(me);
     for (unsigned i = 0; there && i < 32; i++) silent |= (uint32_t)stores_same(now, i, there + i * bytes, bytes) << i;
-    if (there) return silent;
+    if (there) return with_contents(x, silent);
   }
   for (uint32_t r = lanes; r; r &= r - 1) {
     const unsigned i = bits_first(r);

@@ -1023,3 +1023,32 @@ BODY(same_vectors)
   else if (t < 32) ((uint2 *)x)[t] = make_uint2(2 * t, 2 * t + 1 + BAD); // HERE
 }
 CASE(same_vectors)
+
+/* Nobody has written there yet: zeros over the simulator's zeros are a race all the same. The right one writes again what is there. */
+// zeros_unwritten | 1 64 | racecheck | Race reported
+BODY(zeros_unwritten)
+{
+  __shared__ u32 s[64];
+  u32 t = threadIdx.x;
+  s[t] = y[t]; // HERE
+  if (!BAD) {
+    __syncthreads();
+    s[t] = y[t];
+  }
+  x[t] = s[63 - t];
+}
+CASE(zeros_unwritten)
+
+// zero_rows_unwritten | 1 64 | racecheck | Race reported
+BODY(zero_rows_unwritten)
+{
+  __shared__ u8 s[256];
+  u32 t = threadIdx.x;
+  s[4 * t + 1] = (u8)y[t]; // HERE
+  if (!BAD) {
+    __syncthreads();
+    s[4 * t + 1] = (u8)y[t];
+  }
+  x[t] = s[4 * (63 - t) + 1];
+}
+CASE(zero_rows_unwritten)
