@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <jansson.h>
 
@@ -21,6 +22,7 @@ static const json_t *at(const json_t *j, const char *key)
 bool run_doc_read(struct run_doc *d, const char *path, struct err *e)
 {
   json_error_t why;
+  if (access(path, R_OK) != 0) return err_set(e, "%s: cannot read: %s; check the path", path, host_error());
   *d = (struct run_doc){.path = path, .root = json_load_file(path, 0, &why)};
   if (!d->root && why.line > 0) return err_set(e, "%s:%d: no JSON: %s", path, why.line, why.text);
   if (!d->root) return err_set(e, "%s: %s", path, why.text);

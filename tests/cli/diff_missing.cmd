@@ -1,0 +1,1 @@
+$W diff nope.json nope.json
