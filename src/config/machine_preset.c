@@ -510,6 +510,8 @@ bool machine_load(const char *name, const char *dir, struct machine_preset *m, s
   int n = settings_is_path(name) ? snprintf(path, sizeof path, "%s", name)
                                  : snprintf(path, sizeof path, "%s/machines/%s.cfg", dir, name);
   if (n < 0 || (size_t)n >= sizeof path) return err_set(e, "machine name '%.64s...' is too long", name);
+  if (access(path, R_OK) != 0 && settings_is_path(name))
+    return err_set(e, "%s: cannot read: %s; check the path", name, host_error());
   if (access(path, R_OK) != 0)
     return err_set(e, "no machine '%s' in %s/machines (warpstep machines lists them)%s", name, dir,
                    machine_hint(name, dir, hint));

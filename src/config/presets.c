@@ -225,6 +225,8 @@ static bool load_into(struct reader *r, const char *name)
   if (n < 0 || (size_t)n >= sizeof r->path)
     return err_set(r->e, "preset name '%.64s…' is too long", name);
   char hint[NEAREST_HINT];
+  if (access(r->path, R_OK) != 0 && settings_is_path(name))
+    return err_set(r->e, "%s: cannot read: %s; check the path", name, host_error());
   if (access(r->path, R_OK) != 0)
     return err_set(r->e, "no preset '%s' in %s (warpstep gpus lists them)%s", name, r->dir,
                    preset_hint(name, r->dir, hint));
