@@ -236,7 +236,6 @@ static inline bool choose_direction(struct dram *c)
   bool write = writes && (c->draining || !reads);
   if (write == c->writing || (!reads && !writes)) return false;
   c->writing = write;
-  c->stats.turnarounds++;
   return true;
 }
 
@@ -246,8 +245,10 @@ static void make_plan(struct dram *c, picos now)
   c->gathering = c->writing && !c->draining && now < c->idle_at;
   if (c->gathering) {
     c->plan.at = c->idle_at;
-    return;
+    return; /* the bus turns when they go, not if a read comes before */
   }
+  c->stats.turnarounds += c->writing != c->turned;
+  c->turned = c->writing;
   struct dram_gates g = gates_of(c, now);
   c->plan.at = TIME_NEVER;
   consider(c, c->view[c->writing].banks, &g);

@@ -93,6 +93,7 @@ struct dram {
   unsigned n[DRAM__N]; /* requests queued */
   unsigned n_merges, max_merges; /* lines that wait for the rest of their sectors */
   bool writing, draining, gathering; /* gathering: there is nothing to read, and writes wait for others */
+  bool turned;                       /* the bus is where writes go: as `writing`, unless they gather */
   picos idle_at;                     /* they are drained then, unless a read comes */
   picos col_free[DRAM__N]; /* data bus allows a column command */
   picos group_col[DRAM_MAX_GROUPS], group_act[DRAM_MAX_GROUPS];
