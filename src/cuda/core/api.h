@@ -287,7 +287,7 @@ typedef struct {
   size_t x, y, z;
 } cudaPos;
 
-enum { LOCATION_DEVICE = 1, LOCATION_HOST = 2 }; /* CUmemLocationType */
+enum { LOCATION_DEVICE = 1, LOCATION_HOST, LOCATION_HOST_NUMA, LOCATION_HOST_NUMA_CURRENT }; /* CUmemLocationType */
 
 typedef struct {
   int type, id;

@@ -137,6 +137,7 @@ CUresult enqueue_alloc(struct shim *s, CUmemoryPool p, uint64_t *addr, uint64_t 
 {
   struct stream *st = stream_of(s, stream);
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
+  if (st->capture && !pool_is_captured(s, p)) return shim_unsupported(s, "a graph's memory from a pool of the host");
   return st->capture ? capture_alloc(s, st, addr, bytes) : pool_alloc(s, p, addr, bytes);
 }
 

@@ -304,11 +304,8 @@ CUresult memory_unregister(struct shim *s, const void *p)
 
 static void release(struct shim *s, const struct block *b)
 {
-  if (b->kind == BLOCK_DEVICE) {
-    guest_free(s, b->board, b->device, b->bytes);
-    if (b->owner) b->owner->released(s, b->owner, b->bytes);
-    return;
-  }
+  if (b->owner) b->owner->released(s, b->owner, b->bytes);
+  if (b->kind == BLOCK_DEVICE) return guest_free(s, b->board, b->device, b->bytes);
   uint64_t page = boards_page(s); /* opened memory may lie inside its pages */
   uint64_t inside = b->kind == BLOCK_OPENED ? b->addr & (page - 1) : 0;
   if (b->kind == BLOCK_PINNED) board_place_nowhere(b->board, b->device, b->mapped);

@@ -33,7 +33,7 @@ static inline bool memory_is_for_host(uint64_t addr)
 }
 
 enum block_kind { BLOCK_DEVICE, BLOCK_PINNED, BLOCK_MANAGED, BLOCK_REGISTERED, BLOCK_MAPPED,
-                  BLOCK_OPENED };
+                  BLOCK_OPENED, BLOCK_KINDS };
 
 /* What a program said about managed memory; kept for the whole allocation, for it to read back. */
 struct advice {

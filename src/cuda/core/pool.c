@@ -4,15 +4,18 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cuda/core/managed.h"
 #include "cuda/core/peer_access.h"
 #include "cuda/core/shim.h"
 
-enum { ALLOCATION_PINNED = 1 };
+enum { ALLOCATION_PINNED = 1, ALLOCATION_MANAGED };
 
 struct pool {
   struct block_owner owner; /* of the memory that is allocated from it */
   struct pool *next;
-  struct board *board;
+  struct board *board;     /* of the host's and managed memory: that was current when it was made */
+  enum block_kind kind;    /* device, pinned, managed */
+  CUmemLocation preferred; /* managed: where its memory is rather; type 0: nowhere */
   bool closed;         /* destroyed; still has allocations */
   bool shared;         /* other processes may open what is allocated from it */
   int fd;              /* imported: the file of the other process's memory; else -1 */
@@ -26,6 +29,8 @@ static void unlink_pool(struct shim *s, struct pool *p)
   struct pool **at = &s->pools.first;
   if (p->board->pool == p) p->board->pool = NULL;
   if (p->board->pool_now == p) p->board->pool_now = NULL;
+  if (s->pools.standard[p->kind] == p) s->pools.standard[p->kind] = NULL;
+  if (s->pools.now[p->kind] == p) s->pools.now[p->kind] = NULL;
   while (*at != p) at = &(*at)->next;
   *at = p->next;
   if (p->fd >= 0) close(p->fd);
@@ -46,6 +51,19 @@ static struct pool *new_pool(struct shim *s, struct board *b, uint64_t max_bytes
                       .max_bytes = max_bytes, .fd = -1 };
   for (int i = POOL_REUSE_EVENTS; i <= POOL_REUSE_INTERNAL; i++) p->reuse[i] = 1; /* as documented */
   return s->pools.first = p;
+}
+
+static bool is_host(const CUmemLocation *l)
+{
+  return l->type == LOCATION_HOST || l->type == LOCATION_HOST_NUMA || l->type == LOCATION_HOST_NUMA_CURRENT;
+}
+
+/* The kind of a pool's memory, -1: there is no such. Managed memory may be anywhere. */
+static int kind_of(struct shim *s, const CUmemLocation *l, int allocation)
+{
+  const bool device = l->type == LOCATION_DEVICE, there = device ? board_at(s, l->id) != NULL : is_host(l);
+  if (allocation == ALLOCATION_PINNED && there) return device ? BLOCK_DEVICE : BLOCK_PINNED;
+  return allocation == ALLOCATION_MANAGED && (there || l->type == 0) ? BLOCK_MANAGED : -1;
 }
 
 static bool exists(const struct shim *s, const struct pool *p)
@@ -76,9 +94,14 @@ CUresult pool_use(struct shim *s, CUdevice device, struct pool *p)
   return CUDA_SUCCESS;
 }
 
-CUresult pool_use_at(struct shim *s, const CUmemLocation *l, struct pool *p)
+CUresult pool_use_at(struct shim *s, const CUmemLocation *l, int allocation, struct pool *p)
 {
-  return l && l->type == LOCATION_DEVICE && board_at(s, l->id) ? pool_use(s, l->id, p) : CUDA_ERROR_INVALID_VALUE;
+  const int kind = l ? kind_of(s, l, allocation) : -1;
+  if (kind < 0) return CUDA_ERROR_INVALID_VALUE;
+  if (kind == BLOCK_DEVICE) return pool_use(s, l->id, p);
+  if (!exists(s, p) || p->kind != (enum block_kind)kind) return CUDA_ERROR_INVALID_VALUE;
+  s->pools.now[kind] = p;
+  return CUDA_SUCCESS;
 }
 
 CUresult pool_of_device(struct shim *s, CUmemoryPool *out, CUdevice device, bool standard)
@@ -90,24 +113,34 @@ CUresult pool_of_device(struct shim *s, CUmemoryPool *out, CUdevice device, bool
   return CUDA_SUCCESS;
 }
 
-CUresult pool_of_location(struct shim *s, CUmemoryPool *out, const CUmemLocation *l, bool standard)
+/* Of the host's and of managed memory there is one default pool each, wherever the location is. */
+CUresult pool_of_location(struct shim *s, CUmemoryPool *out, const CUmemLocation *l, int allocation, bool standard)
 {
-  if (!l) return CUDA_ERROR_INVALID_VALUE;
-  if (l->type != LOCATION_DEVICE) return shim_unsupported(s, "a memory pool outside of the device");
-  return pool_of_device(s, out, l->id, standard);
+  const int kind = l ? kind_of(s, l, allocation) : -1;
+  if (kind < 0 || !out) return CUDA_ERROR_INVALID_VALUE;
+  if (kind == BLOCK_DEVICE) return pool_of_device(s, out, l->id, standard);
+  if (!s->pools.standard[kind]) {
+    s->pools.standard[kind] = new_pool(s, board_current(s), 0);
+    s->pools.standard[kind]->kind = (enum block_kind)kind;
+  }
+  *out = !standard && s->pools.now[kind] ? s->pools.now[kind] : s->pools.standard[kind];
+  return CUDA_SUCCESS;
 }
 
 CUresult pool_create(struct shim *s, CUmemoryPool *out, const CUmemPoolProps *props)
 {
-  if (!out || !props || props->alloc_type != ALLOCATION_PINNED) return CUDA_ERROR_INVALID_VALUE;
+  if (!out || !props) return CUDA_ERROR_INVALID_VALUE;
+  const CUmemLocation *l = &props->location;
+  const int kind = kind_of(s, l, props->alloc_type);
+  if (kind < 0) return l->type == LOCATION_DEVICE && !board_at(s, l->id) ? CUDA_ERROR_INVALID_DEVICE : CUDA_ERROR_INVALID_VALUE;
   if (props->handle_types & ~HANDLE_POSIX_FD)
     return shim_unsupported(s, "a memory pool shared by other handles than file descriptors");
-  if (props->location.type != LOCATION_DEVICE)
-    return shim_unsupported(s, "a memory pool outside of the device");
-  struct board *b = board_at(s, props->location.id);
-  if (!b) return CUDA_ERROR_INVALID_DEVICE;
-  *out = new_pool(s, b, props->max_bytes);
+  if (props->handle_types && kind != BLOCK_DEVICE)
+    return shim_unsupported(s, "a memory pool outside of the device, shared with other processes");
+  *out = new_pool(s, kind == BLOCK_DEVICE ? board_at(s, l->id) : board_current(s), props->max_bytes);
   (*out)->shared = props->handle_types != 0;
+  (*out)->kind = (enum block_kind)kind;
+  if (kind == BLOCK_MANAGED) (*out)->preferred = is_host(l) ? (CUmemLocation){ .type = LOCATION_HOST } : *l;
   return CUDA_SUCCESS;
 }
 
@@ -146,8 +179,9 @@ bool pool_is_shared(const struct block *b)
 
 CUresult pool_destroy(struct shim *s, CUmemoryPool p)
 {
-  if (!exists(s, p) || p == p->board->pool) return CUDA_ERROR_INVALID_VALUE;
+  if (!exists(s, p) || p == p->board->pool || p == s->pools.standard[p->kind]) return CUDA_ERROR_INVALID_VALUE;
   if (p->board->pool_now == p) p->board->pool_now = NULL; /* the default one again */
+  if (s->pools.now[p->kind] == p) s->pools.now[p->kind] = NULL;
   p->closed = true;
   if (p->used == 0) unlink_pool(s, p);
   return CUDA_SUCCESS;
@@ -199,17 +233,22 @@ CUresult pool_trim(struct shim *s, CUmemoryPool p)
 CUresult pool_access(struct shim *s, CUmemoryPool p, const CUmemLocation *l, int *flags)
 {
   if (!exists(s, p) || !l || !flags) return CUDA_ERROR_INVALID_VALUE;
-  if (l->type != LOCATION_DEVICE && l->type != LOCATION_HOST) return CUDA_ERROR_INVALID_VALUE;
+  if (l->type != LOCATION_DEVICE && !is_host(l)) return CUDA_ERROR_INVALID_VALUE;
   const struct board *b = l->type == LOCATION_DEVICE ? board_at(s, l->id) : NULL;
   if (!b && l->type == LOCATION_DEVICE) return CUDA_ERROR_INVALID_DEVICE;
-  *flags = !b ? ACCESS_NONE : b == p->board || p->owner.viewers & board_bit(b) ? ACCESS_READ_WRITE : ACCESS_NONE;
+  if (p->kind != BLOCK_DEVICE) *flags = ACCESS_READ_WRITE; /* the host and all GPUs see it */
+  else *flags = !b ? ACCESS_NONE : b == p->board || p->owner.viewers & board_bit(b) ? ACCESS_READ_WRITE : ACCESS_NONE;
   return CUDA_SUCCESS;
 }
 
 static CUresult check_access(struct shim *s, const struct pool *p, const CUmemAccessDesc *d)
 {
+  if (p->kind != BLOCK_DEVICE && is_host(&d->location))
+    return d->flags == ACCESS_READ_WRITE ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   if (d->location.type != LOCATION_DEVICE) return CUDA_ERROR_INVALID_VALUE;
   const struct board *b = board_at(s, d->location.id);
+  if (b && p->kind != BLOCK_DEVICE)
+    return d->flags == ACCESS_READ_WRITE ? CUDA_SUCCESS : shim_unsupported(s, "a memory pool of the host that a GPU does not see");
   if (!b || (b != p->board && !boards_are_peers(s, b, p->board))) return CUDA_ERROR_INVALID_DEVICE;
   if (d->flags == ACCESS_READ_WRITE) return CUDA_SUCCESS;
   return d->flags == ACCESS_NONE && b != p->board ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
@@ -223,11 +262,24 @@ CUresult pool_set_access(struct shim *s, CUmemoryPool p, const CUmemAccessDesc *
     CUresult r = check_access(s, p, &d[i]);
     if (r != CUDA_SUCCESS) return r;
   }
-  for (size_t i = 0; i < n; i++) {
+  for (size_t i = 0; i < n && p->kind == BLOCK_DEVICE; i++) {
     const board_mask bit = board_bit(board_at(s, d[i].location.id));
     p->owner.viewers = d[i].flags == ACCESS_NONE ? p->owner.viewers & ~bit : p->owner.viewers | bit;
   }
-  peers_refresh_all(s, p->board);
+  if (p->kind == BLOCK_DEVICE) peers_refresh_all(s, p->board);
+  return CUDA_SUCCESS;
+}
+
+static CUresult take(struct shim *s, const struct pool *p, uint64_t *addr, uint64_t bytes)
+{
+  void *host;
+  if (p->kind == BLOCK_DEVICE) return memory_alloc(s, p->board, addr, bytes);
+  const CUresult r = memory_alloc_host(s, &host, bytes, p->kind, p->kind == BLOCK_MANAGED ? MANAGED_GLOBAL : 0);
+  if (r != CUDA_SUCCESS) return r;
+  *addr = (uint64_t)(uintptr_t)host;
+  struct block *b = memory_find(s, *addr);
+  b->advice.preferred = p->preferred;
+  if (b->moves && p->preferred.type) managed_advise(s, b);
   return CUDA_SUCCESS;
 }
 
@@ -235,10 +287,10 @@ CUresult pool_alloc(struct shim *s, CUmemoryPool p, uint64_t *addr, uint64_t byt
 {
   if (!exists(s, p) || p->fd >= 0) return CUDA_ERROR_INVALID_VALUE; /* nothing can be taken from an imported one */
   if (p->max_bytes && bytes > p->max_bytes - p->used) return CUDA_ERROR_OUT_OF_MEMORY;
-  CUresult r = memory_alloc(s, p->board, addr, bytes);
+  CUresult r = take(s, p, addr, bytes);
   if (r == CUDA_ERROR_OUT_OF_MEMORY) { /* what streams are to free may not be free yet */
     parts_settle(s);
-    r = memory_alloc(s, p->board, addr, bytes);
+    r = take(s, p, addr, bytes);
   }
   if (r != CUDA_SUCCESS) return r;
   memory_find(s, *addr)->owner = &p->owner;
@@ -249,15 +301,25 @@ CUresult pool_alloc(struct shim *s, CUmemoryPool p, uint64_t *addr, uint64_t byt
   return CUDA_SUCCESS;
 }
 
-bool pool_can_free(const struct shim *s, uint64_t addr)
+/* The kinds of memory at an address that go in the order of a stream: the device's, and others of a pool. */
+static unsigned kinds_at(struct shim *s, uint64_t addr)
 {
-  return graph_memory_is_live(s, addr) || memory_has(s, addr, 1u << BLOCK_DEVICE | 1u << BLOCK_OPENED);
+  const struct block *b = memory_find(s, addr);
+  const unsigned device = 1u << BLOCK_DEVICE | 1u << BLOCK_OPENED;
+  return b && b->owner ? device | 1u << BLOCK_PINNED | 1u << BLOCK_MANAGED : device;
 }
+
+bool pool_can_free(struct shim *s, uint64_t addr)
+{
+  return graph_memory_is_live(s, addr) || memory_has(s, addr, kinds_at(s, addr));
+}
+
+bool pool_is_captured(const struct shim *s, CUmemoryPool p) { return !exists(s, p) || p->kind == BLOCK_DEVICE; }
 
 CUresult pool_free(struct shim *s, uint64_t addr)
 {
   if (graph_memory_exists(s, addr)) return graph_memory_give(s, addr);
-  return memory_free(s, addr, 1u << BLOCK_DEVICE | 1u << BLOCK_OPENED) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  return memory_free(s, addr, kinds_at(s, addr)) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 static void reset(struct shim *s, struct board *b)

@@ -1,5 +1,5 @@
 /* Memory pools: what stream-ordered allocations are counted against. All pools of a device take from its
- * one memory; a pool holds nothing back, so what it reserves is what is allocated from it, and release
+ * one memory, others from the host's or from managed memory; a pool holds nothing back, so what it reserves is what is allocated from it, and release
  * thresholds and reuse policies are kept but change nothing (docs/exec.md).
  */
 #ifndef WS_CUDA_POOL_H
@@ -8,14 +8,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cuda/core/board.h"
+#include "cuda/core/memory.h"
 
-struct block;
 struct shim;
 struct shim_part;
 
 struct pools {
   struct pool *first; /* the devices' default pools are in board.h */
+  struct pool *standard[BLOCK_KINDS], *now[BLOCK_KINDS]; /* of pinned and managed memory: the default one, that in use */
 };
 
 /* CUmemPool_attribute, cudaMemPoolAttr: 1 to 3 are int, the others 64 bits. */
@@ -24,12 +24,12 @@ enum { POOL_REUSE_EVENTS = 1, POOL_REUSE_OPPORTUNISTIC, POOL_REUSE_INTERNAL, POO
 
 /* The pool of cudaMallocAsync: the device's default one or what pool_use said. */
 struct pool *pool_current(struct shim *, struct board *);
-/* Of a device, when there is such a one, or of a location that is one: the default pool, else that in use. */
+/* Of a device, when there is such a one, or of a kind of memory at a location: the default pool, else that in use. */
 CUresult pool_of_device(struct shim *, CUmemoryPool *out, CUdevice, bool standard);
-CUresult pool_of_location(struct shim *, CUmemoryPool *out, const CUmemLocation *, bool standard);
+CUresult pool_of_location(struct shim *, CUmemoryPool *out, const CUmemLocation *, int allocation, bool standard);
 /* The pool must be of the device. */
 CUresult pool_use(struct shim *, CUdevice, struct pool *);
-CUresult pool_use_at(struct shim *, const CUmemLocation *, struct pool *);
+CUresult pool_use_at(struct shim *, const CUmemLocation *, int allocation, struct pool *);
 CUresult pool_create(struct shim *, CUmemoryPool *, const CUmemPoolProps *);
 /* A pool created for it, to other processes: a file descriptor, which the program closes; and from there. */
 CUresult pool_export(struct shim *, int *fd, CUmemoryPool);
@@ -50,8 +50,10 @@ CUresult pool_access(struct shim *, CUmemoryPool, const CUmemLocation *, int *fl
 CUresult pool_set_access(struct shim *, CUmemoryPool, const CUmemAccessDesc *, size_t n);
 
 CUresult pool_alloc(struct shim *, CUmemoryPool, uint64_t *addr, uint64_t bytes);
+/* Whether a graph's node can allocate from it: memory of a GPU. */
+bool pool_is_captured(const struct shim *, CUmemoryPool);
 /* What a pool or a graph allocated: whether it is there; and away with it. */
-bool pool_can_free(const struct shim *, uint64_t addr);
+bool pool_can_free(struct shim *, uint64_t addr);
 CUresult pool_free(struct shim *, uint64_t addr);
 
 extern const struct shim_part pool_part;
