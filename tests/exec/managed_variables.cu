@@ -40,6 +40,28 @@ __global__ void walk(const node *n, int *sum)
   *sum = s;
 }
 
+// A reset ends them; they come again with their first values, where they were.
+static void behind_a_reset(int gpus)
+{
+  int *first = table, *other;
+  void *at;
+  first[0] = 99;
+  for (int g = 0; g < gpus; g++) { // they are there while a GPU has them
+    CHECK(first[0] == 99);
+    OK(cudaSetDevice(g));
+    OK(cudaDeviceReset());
+  }
+  OK(cudaMalloc(&other, 100)); // and nothing else takes their place
+  OK(cudaMallocManaged(&other, 100));
+  CHECK(other != first);
+  OK(cudaGetSymbolAddress(&at, table)); // the first call that needs a variable or a kernel
+  CHECK(at == first && first == table && first[0] == 1 && first[4] == 5 && !chosen);
+  chosen = first + 4;
+  add<<<1, 32>>>(first, 4);
+  OK(cudaDeviceSynchronize());
+  CHECK(first[0] == 11 && first[4] == 105 && wide == 5);
+}
+
 int main()
 {
   int gpus, *result;
@@ -83,5 +105,6 @@ int main()
   CHECK(table[0] == 0 && table[1] == copy[1]);
   OK(cudaMemPrefetchAsync(table, sizeof table, cudaMemLocation{cudaMemLocationTypeDevice, 0}, 0));
   OK(cudaDeviceSynchronize());
+  behind_a_reset(gpus);
   printf("managed variables: right\n");
 }

@@ -136,11 +136,19 @@ static void *map_in(const struct shim *s, uint64_t *next, uint64_t end, uint64_t
   return NULL;
 }
 
-/* … at a place that guest and host can both use. */
-static void *map_host(struct shim *s, uint64_t bytes, int fd, uint64_t offset)
+/* … at a place that guest and host can both use; at: rather there, 0: anywhere. */
+static void *map_host_at(struct shim *s, uint64_t bytes, int fd, uint64_t offset, uint64_t at)
 {
+  uint64_t first = at;
+  void *host = at && memory_is_for_host(at) ? map_in(s, &first, at + bytes, bytes, fd, offset) : NULL;
+  if (host) return host;
   if (!s->memory.host_next) s->memory.host_next = HOST_MAPPINGS;
   return map_in(s, &s->memory.host_next, HOST_MAPPINGS_END, bytes, fd, offset);
+}
+
+static void *map_host(struct shim *s, uint64_t bytes, int fd, uint64_t offset)
+{
+  return map_host_at(s, bytes, fd, offset, 0);
 }
 
 /* … for the simulator alone. */
@@ -227,19 +235,18 @@ void memory_map(struct shim *s, struct board *b, uint64_t addr, void *host, uint
 
 /* Managed memory that moves, and memory on which the program may poll, has a second mapping, for the simulator. NULL:
  * there is no memory. */
-static void *map_twice(struct shim *s, uint64_t bytes, void **image)
+static void *map_twice(struct shim *s, uint64_t bytes, uint64_t at, void **image)
 {
   const int fd = memfd_create("shared", MFD_CLOEXEC);
   const bool ok = fd >= 0 && ftruncate(fd, (off_t)bytes) == 0;
-  void *host = ok ? map_host(s, bytes, fd, 0) : NULL;
+  void *host = ok ? map_host_at(s, bytes, fd, 0, at) : NULL;
   *image = host ? map_image(s, bytes, fd) : NULL;
   if (fd >= 0) close(fd);
   if (host && !*image) munmap(host, bytes);
   return *image ? host : NULL;
 }
 
-CUresult memory_alloc_host(struct shim *s, void **p, uint64_t bytes, enum block_kind kind,
-                           unsigned flags)
+static CUresult alloc_host(struct shim *s, void **p, uint64_t bytes, enum block_kind kind, unsigned flags, uint64_t at)
 {
   uint64_t page = boards_page(s);
   char name[48];
@@ -249,7 +256,7 @@ CUresult memory_alloc_host(struct shim *s, void **p, uint64_t bytes, enum block_
   uint64_t mapped = align_up(bytes, page);
   const bool moves = kind == BLOCK_MANAGED && page >= MANAGED_BLOCK && bytes <= MANAGED_MOST && managed_moves(s);
   const bool twice = moves || s->polls;
-  void *image = NULL, *host = twice ? map_twice(s, mapped, &image) : map_host(s, mapped, -1, 0);
+  void *image = NULL, *host = twice ? map_twice(s, mapped, at, &image) : map_host_at(s, mapped, -1, 0, at);
   if (!host) return CUDA_ERROR_OUT_OF_MEMORY;
   snprintf(name, sizeof name, "%s %llu", kind == BLOCK_MANAGED ? "managed memory" : "pinned memory",
            (unsigned long long)s->next_id);
@@ -264,6 +271,18 @@ CUresult memory_alloc_host(struct shim *s, void **p, uint64_t bytes, enum block_
   if (moves) managed_add(s, b);
   *p = host;
   return CUDA_SUCCESS;
+}
+
+CUresult memory_alloc_host(struct shim *s, void **p, uint64_t bytes, enum block_kind kind, unsigned flags)
+{
+  return alloc_host(s, p, bytes, kind, flags, 0);
+}
+
+CUresult memory_alloc_managed_at(struct shim *s, void **p, uint64_t bytes, uint64_t at)
+{
+  const CUresult r = alloc_host(s, p, bytes, BLOCK_MANAGED, MANAGED_GLOBAL, at);
+  if (r == CUDA_SUCCESS) memory_find(s, (uint64_t)(uintptr_t)*p)->outlives = true;
+  return r;
 }
 
 static bool overlaps(const struct shim *s, uint64_t addr, uint64_t bytes)
@@ -387,7 +406,7 @@ static void reset(struct shim *s, struct board *b)
   size_t kept = 0;
   for (size_t i = 0; i < s->memory.n; i++) {
     const struct block *x = &s->memory.block[i];
-    if (x->board != b || x->kind == BLOCK_MAPPED) s->memory.block[kept++] = *x;
+    if (x->board != b || x->kind == BLOCK_MAPPED || x->outlives) s->memory.block[kept++] = *x;
     else release(s, x);
   }
   s->memory.n = kept;

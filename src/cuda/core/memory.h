@@ -63,6 +63,7 @@ struct block {
   enum block_kind kind;
   void *image;     /* pinned, managed: the simulator's mapping of it; NULL: that of the program */
   bool moves;      /* managed memory that moves (managed.h); has an image */
+  bool outlives;   /* variables of a module, which a reset of one GPU does not end while others have them */
   bool sync_memops; /* the program asked for copies that return when they are done */
   bool closed;     /* the program cannot reach its own mapping now (poll_trap.h) */
   uint64_t *sums;  /* … that is mostly read: of its big pages, when they were copied to the GPU; else NULL */
@@ -83,6 +84,8 @@ struct memory {
 CUresult memory_alloc(struct shim *, struct board *, uint64_t *addr, uint64_t bytes);
 /* Pinned or managed memory. */
 CUresult memory_alloc_host(struct shim *, void **p, uint64_t bytes, enum block_kind, unsigned flags);
+/* Managed memory of a module's variables, at an address where such memory was before, when nothing is there now; 0: anywhere. */
+CUresult memory_alloc_managed_at(struct shim *, void **p, uint64_t bytes, uint64_t at);
 CUresult memory_register(struct shim *, void *p, uint64_t bytes, unsigned flags);
 CUresult memory_unregister(struct shim *, const void *p);
 /* Frees the block that starts at addr and is of one of the kinds (bit per kind). False: there is none. */

@@ -25,6 +25,7 @@ struct opening {
   struct board *board;
   struct jit *jit;
   struct managed_variables *managed; /* of another instance; NULL: there is none */
+  uint64_t managed_at; /* where they are wanted then; 0: anywhere */
 };
 
 static void managed_leave(struct shim *s, struct managed_variables *v)
@@ -43,7 +44,7 @@ static CUresult managed_join(struct shim *s, const struct module *parsed, const 
   *out = bytes ? how->managed : NULL;
   if (*out) (*out)->users++;
   if (*out || !bytes) return CUDA_SUCCESS;
-  const CUresult r = memory_alloc_host(s, &block, bytes, BLOCK_MANAGED, MANAGED_GLOBAL);
+  const CUresult r = memory_alloc_managed_at(s, &block, bytes, how->managed_at);
   if (r != CUDA_SUCCESS) return r;
   module_managed_fill(parsed, block);
   *out = shim_alloc(sizeof **out);
@@ -248,11 +249,12 @@ CUresult module_open(struct shim *s, struct board *b, const void *image, size_t 
   return open_image(s, &how, image, room, out);
 }
 
-CUresult module_open_beside(struct shim *s, struct board *b, const struct loaded_module *first, const void *image,
-                            size_t room, struct loaded_module **out)
+CUresult module_open_beside(struct shim *s, struct board *b, const struct loaded_module *first, uint64_t managed_at,
+                            const void *image, size_t room, struct loaded_module **out)
 {
   struct jit none = {0};
-  const struct opening how = { .board = b, .jit = &none, .managed = first ? first->managed : NULL };
+  const struct opening how = { .board = b, .jit = &none, .managed = first ? first->managed : NULL,
+                               .managed_at = managed_at };
   return open_image(s, &how, image, room, out);
 }
 
@@ -347,7 +349,7 @@ CUresult module_on(struct shim *s, struct loaded_module *m, struct board *b, str
   if (m->board == b) return *out = m, CUDA_SUCCESS;
   if (!l) return CUDA_ERROR_INVALID_HANDLE;
   if (!l->on[b->number]) {
-    CUresult r = module_open_beside(s, b, l->first, l->image, l->bytes, &l->on[b->number]);
+    CUresult r = module_open_beside(s, b, l->first, 0, l->image, l->bytes, &l->on[b->number]);
     if (r != CUDA_SUCCESS) return r;
     l->on[b->number]->library = l;
   }

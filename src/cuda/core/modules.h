@@ -69,9 +69,10 @@ uint8_t *module_join(const struct link_file *, unsigned n, size_t *bytes);
  * there are at most, or IMAGE_UNKNOWN (image_size.h). */
 CUresult module_open(struct shim *, struct board *, const void *image, size_t room, struct jit *,
                      struct loaded_module **out);
-/* The same image as that of `first`, whose __managed__ variables it shares; NULL: it is the first one. */
-CUresult module_open_beside(struct shim *, struct board *, const struct loaded_module *first, const void *image,
-                            size_t room, struct loaded_module **out);
+/* The same image as that of `first`, whose __managed__ variables it shares; NULL: it is the first one, and they lie at
+ * managed_at, where they were before a reset, when nothing else does (0: anywhere). */
+CUresult module_open_beside(struct shim *, struct board *, const struct loaded_module *first, uint64_t managed_at,
+                            const void *image, size_t room, struct loaded_module **out);
 /* From now on it is the first instance of a library whose image this is; its bytes are copied. */
 void module_make_library(struct loaded_module *, const void *image, size_t room);
 /* The instance on a GPU. CUDA_ERROR_INVALID_HANDLE: it is of another one, and no library. */

@@ -24,6 +24,7 @@ struct rt_binary {
   struct loaded_module *module[BOARDS_MAX];
   CUresult broken[BOARDS_MAX]; /* why it cannot be loaded; CUDA_SUCCESS: not known yet */
   struct rt_symbol *functions, *variables;
+  uint64_t managed_at; /* where its __managed__ variables lie, or lay before a reset; 0: it has not been loaded */
 };
 
 /* The host function that `func`, itself or a handle of it, stands for; anything else as it is. */

@@ -124,8 +124,10 @@ static CUresult load(struct shim *s, struct rt_binary *b, struct board *on)
   if (b->module[i] || b->broken[i] != CUDA_SUCCESS) return b->broken[i];
   const struct loaded_module *first = NULL;
   for (unsigned k = 0; !first && k < BOARDS_MAX; k++) first = b->module[k];
-  b->broken[i] = module_open_beside(s, on, first, b->image, IMAGE_UNKNOWN, &b->module[i]);
-  if (b->broken[i] == CUDA_SUCCESS) point_managed(s, b, b->module[i]);
+  b->broken[i] = module_open_beside(s, on, first, b->managed_at, b->image, IMAGE_UNKNOWN, &b->module[i]);
+  if (b->broken[i] != CUDA_SUCCESS) return b->broken[i];
+  point_managed(s, b, b->module[i]);
+  if (b->module[i]->managed) b->managed_at = b->module[i]->managed->addr;
   return b->broken[i];
 }
 
