@@ -224,6 +224,12 @@ cccl_includes() { # TREE
   printf -- '-I %s ' "$1/libcudacxx/include" "$1/cub" "$1/thrust" "$1/thrust/examples" "$1"
 }
 
+# CUB's tests and examples share headers that want Catch2 3 (CATCH2: where it is installed).
+c2h_flags() {
+  printf -- '%s ' -DCATCH_CONFIG_PREFIX_ALL -DC2H_HAS_CURAND=1 -I "$CATCH2/include" -I c2h/include -I cub/test
+  cccl_includes .
+}
+
 list_cccl() {
   local file tree
   tree=$(realpath "$1")
@@ -242,7 +248,10 @@ build_in_place() {
 
 build_cccl() {
   # shellcheck disable=SC2046  # words
-  build_in_place "$1" $(cccl_includes .)
+  case $1 in
+  cub/*) build_in_place "$1" $(c2h_flags) -L "$CATCH2/lib" -lCatch2 ;;
+  *) build_in_place "$1" $(cccl_includes .) ;;
+  esac
 }
 
 command_cccl() {
@@ -250,8 +259,8 @@ command_cccl() {
 }
 
 # NVIDIA/cccl: a sample of CUB's and Thrust's own tests (cub.list, thrust.list). A test of CUB is compiled once, with the first value of
-# each of its %PARAM% lines, or with LAUNCH=2 through a graph where it can. Those that want it are linked with Catch2 3, whose
-# installed folder is CATCH2. What all tests of a suite share is compiled once, into a folder .common-ARCH of the tree ------------
+# each of its %PARAM% lines, or with LAUNCH=2 through a graph where it can. What all tests of a suite share is compiled once, into
+# a folder .common-ARCH of the tree --------------------------------------------------------------------------------------------
 
 list_cub() {
   listed_tests cub "$1"
@@ -291,7 +300,7 @@ build_cub() {
   local flags objects values name parameters=()
   [ -x "$1.app" ] && [ "$REBUILD" = 0 ] && return
   # shellcheck disable=SC2207  # words
-  flags=(-DCATCH_CONFIG_PREFIX_ALL -DC2H_HAS_CURAND=1 -I "$CATCH2/include" -I c2h/include -I cub/test $(cccl_includes .))
+  flags=($(c2h_flags))
   while read -r _ _ name _ values; do
     [ "$name $LAUNCH" = "TEST_LAUNCH 2" ] && [[ :$values: = *:2:* ]] && values=2
     parameters+=("-D$name=${values%%:*}")

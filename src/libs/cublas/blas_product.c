@@ -285,11 +285,11 @@ static void split(struct blas *h, const struct blas_product *p, struct ws_gemm_a
 static bool launch(struct blas *h, struct ws_gemm8_args *q, const struct kernel_choice *c, int64_t batch,
                    driver_stream stream)
 {
-  enum { MOST_Z = 65535, PART_CELLS = 4096 };
+  enum { MOST_Z = 65535 };
   struct ws_gemm_args *a = &q->g;
   const struct blas_tile *t = c->tile;
   const int64_t ctas = c->cut.whole + c->cut.others * (c->parts ? a->splits : 1), cells = (int64_t)a->m * a->n;
-  const int64_t adders = c->parts ? c->cut.others * (t->rows * t->columns / PART_CELLS) : blas_tiles(cells, 256);
+  const int64_t adders = c->parts ? c->cut.others * (t->rows * t->columns / WS_PART_CELLS) : blas_tiles(cells, 256);
   if (ctas > INT32_MAX) return false;
   for (int64_t z = 0; z < batch; z += MOST_Z) {
     const unsigned in_z = (unsigned)(batch - z > MOST_Z ? MOST_Z : batch - z);

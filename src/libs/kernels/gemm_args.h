@@ -23,6 +23,9 @@ enum ws_epilogue {
   WS_DGELU = 32, /* times the derivative at the value in aux */
 };
 
+/* Cells of a tile split in k that one CTA adds the parts of. */
+enum { WS_PART_CELLS = 4096 };
+
 struct ws_scalar {
   double re, im;
   const void *device; /* not 0: read from there, of the type `scale` */

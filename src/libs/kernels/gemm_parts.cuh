@@ -36,16 +36,16 @@ template <int BM, int BN> __device__ inline part part_of(const ws_gemm_args &p, 
   return q;
 }
 
-enum { PART_THREADS = 256, PART_GROUPS = 4, PART_STEP = 4 * PART_THREADS, PART_CELLS = PART_GROUPS * PART_STEP };
+enum { PART_THREADS = 256, PART_STEP = 4 * PART_THREADS, PART_GROUPS = WS_PART_CELLS / PART_STEP };
 
 // The end of a product's split tiles: for each thread some groups of four neighbours of a row, PART_STEP apart.
 template <int BM, int BN, typename END> __device__ void add_parts(const typename END::args &args)
 {
-  constexpr int CTAS = BM * BN / PART_CELLS;
+  constexpr int CTAS = BM * BN / WS_PART_CELLS;
   const ws_gemm_args &p = END::product(args);
   const int rows = (p.m + BM - 1) / BM, cols = (p.n + BN - 1) / BN, others = gridDim.x / CTAS;
   const int64_t z = blockIdx.z + p.batch0;
-  const int tile = blockIdx.x / CTAS, in_tile = blockIdx.x % CTAS * PART_CELLS + threadIdx.x * 4;
+  const int tile = blockIdx.x / CTAS, in_tile = blockIdx.x % CTAS * WS_PART_CELLS + threadIdx.x * 4;
   int row, col;
   place_of_tile((unsigned)((int64_t)rows * cols - others) + tile, rows, cols, row, col);
   const float *at = (const float *)p.partial + (z * others + tile) * p.splits * (BM * BN) + in_tile;
