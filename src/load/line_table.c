@@ -1,6 +1,7 @@
 #include "load/line_table.h"
 
 #include <elf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -382,4 +383,28 @@ bool line_table_read(const struct module *m, struct line_table *t, struct err *e
   }
   sort_rows(t);
   return true;
+}
+
+/* --- text ---------------------------------------------------------------------------------------- */
+
+const char *line_row_source(const struct line_table *t, const struct line_row *row, char *buf, size_t size)
+{
+  char name[160];
+  buf[0] = '\0';
+  if (!row || !row->line || row->file == LINE_NONE) return buf;
+  const char *path = t->file[row->file].name, *slash = strrchr(path, '/');
+  snprintf(buf, size, " in %s:%u", text_safe(slash ? slash + 1 : path, name, sizeof name), (unsigned)row->line);
+  return buf;
+}
+
+void line_table_where(const struct module *m, uint64_t pc, char *buf, size_t size)
+{
+  struct line_table t;
+  struct err ignored; /* damaged lines are as none */
+  char source[200];
+  module_where(m, pc, buf, size);
+  const size_t n = strlen(buf);
+  if (line_table_read(m, &t, &ignored) && t.n_rows)
+    snprintf(buf + n, size - n, "%s", line_row_source(&t, line_table_find(&t, pc), source, sizeof source));
+  line_table_free(&t);
 }

@@ -98,17 +98,6 @@ static void line(const struct printer *p, const char *fmt, ...)
   va_end(args);
 }
 
-/* " in file.cu:34", or nothing. */
-static const char *source_of(const struct printer *p, const struct line_row *row, char *buf, size_t size)
-{
-  char name[160];
-  buf[0] = '\0';
-  if (!row || !row->line || row->file == LINE_NONE) return buf;
-  const char *path = p->lines->file[row->file].name, *slash = strrchr(path, '/');
-  snprintf(buf, size, " in %s:%u", text_safe(slash ? slash + 1 : path, name, sizeof name), (unsigned)row->line);
-  return buf;
-}
-
 /* "kernel+0x100": what the function is called in its source. */
 static const char *function_of(const struct printer *p, uint64_t pc, char *buf, size_t size)
 {
@@ -135,7 +124,7 @@ static const char *place_of(const struct printer *p, uint64_t pc, char *buf, siz
 {
   char function[300], source[200];
   snprintf(buf, size, "%s%s", function_of(p, pc, function, sizeof function),
-           source_of(p, row_of(p, pc), source, sizeof source));
+           line_row_source(p->lines, row_of(p, pc), source, sizeof source));
   return buf;
 }
 
@@ -152,7 +141,7 @@ static void print_frames(const struct printer *p, uint64_t pc)
     const char *plain = name ? plain_name(name, &n) : NULL;
     if (plain) snprintf(function, sizeof function, "%.*s", (int)n, plain);
     else function_of(p, pc, function, sizeof function);
-    source_of(p, caller, source, sizeof source);
+    line_row_source(p->lines, caller, source, sizeof source);
     if (*source) line(p, "    Device Frame: %s%s", function, source);
     row = caller;
   }

@@ -118,6 +118,33 @@ static void file_without_lines(void **state)
   module_free(m);
 }
 
+static void says(const struct module *m, uint64_t pc, const char *want)
+{
+  char got[200], shorter[12];
+  line_table_where(m, pc, got, sizeof got);
+  assert_string_equal(got, want);
+  line_table_where(m, pc, shorter, sizeof shorter);
+  assert_int_equal(strncmp(shorter, want, sizeof shorter - 1), 0);
+}
+
+/* The innermost line, by the name of the file alone; without lines, and outside of all code, as module_where. */
+static void place_as_text(void **state)
+{
+  struct module *m = open_cubin("lines.sm_86.cubin"), *bare = open_cubin("fat.sm_89.cubin");
+  struct err e = {""};
+  char want[200];
+  (void)state;
+  const uint64_t second = module_kernel(m, "second", &e)->entry_pc, plain = module_kernel_at(bare, 0)->entry_pc;
+  says(m, second + 0x10, "second+0x10 in lines.cu:15");
+  says(m, second + 0x80, "second+0x80 in lines.cu:2");
+  module_where(bare, plain + 16, want, sizeof want);
+  says(bare, plain + 16, want);
+  module_where(m, UINT64_MAX, want, sizeof want);
+  says(m, UINT64_MAX, want);
+  module_free(bare);
+  module_free(m);
+}
+
 static uint8_t *read_all(const char *path, size_t *bytes)
 {
   FILE *f = fopen(path, "rb");
@@ -167,7 +194,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(lines_of_sm_86), cmocka_unit_test(lines_of_sm_120), cmocka_unit_test(no_line_outside),
-    cmocka_unit_test(file_without_lines), cmocka_unit_test(damaged_tables),
+    cmocka_unit_test(file_without_lines), cmocka_unit_test(place_as_text),
+    cmocka_unit_test(damaged_tables),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cuda/core/shim.h"
+#include "load/line_table.h"
 
 static CUresult code_of(enum fault_kind kind)
 {
@@ -38,16 +39,18 @@ static int said(const struct board *b, const struct board *owner, const struct f
 /* Laid out as compute-sanitizer's reports are, for people and scripts who know those. */
 static void tell_fault(struct shim *s, const struct launch_request *q, const struct fault *f)
 {
-  char where[200], near[200];
+  char where[400], near[200];
   const struct board *b = q->function->module->board;
   const bool illegal = f->kind == FAULT_ILLEGAL_ADDRESS;
   const bool global = illegal || (f->kind == FAULT_MISALIGNED && gmem_ptr(b->device.mem, f->addr & ~UINT64_C(15), 1));
   const struct board *owner = global ? board_of(s, f->addr) : b;
-  module_where(q->function->module->code.module, f->pc, where, sizeof where);
+  line_table_where(q->function->module->code.module, f->pc, where, sizeof where);
   fprintf(stderr, "========= %.*s\n=========     at %s (pc 0x%llx)\n", said(b, owner, f), f->text, where,
           (unsigned long long)f->pc);
   fprintf(stderr, "=========     by thread (%u,%u,%u) in block (%u,%u,%u)\n", f->thread[0],
           f->thread[1], f->thread[2], f->cta[0], f->cta[1], f->cta[2]);
+  if (f->kind == FAULT_LOCAL_RANGE)
+    fprintf(stderr, "=========     a thread's stack is what cudaDeviceSetLimit(cudaLimitStackSize, BYTES) says\n");
   if (!global) return;
   gmem_describe(owner->device.mem, f->addr, near, sizeof near);
   fprintf(stderr, "=========     address 0x%llx is %s\n", (unsigned long long)f->addr, near);
@@ -60,11 +63,11 @@ static void tell_fault(struct shim *s, const struct launch_request *q, const str
 static void kernel_fault_tell_where(const struct launch_request *q, const struct sim_result *r, const char *what)
 {
   enum { MAX_ROWS = 12 };
-  char where[200];
+  char where[400];
   fprintf(stderr, "========= kernel %s %s\n", q->function->kernel->name, what);
   for (unsigned i = 0; i < r->where->n && i < MAX_ROWS; i++) {
     const struct position *p = &r->where->row[i];
-    module_where(q->function->module->code.module, p->pc, where, sizeof where);
+    line_table_where(q->function->module->code.module, p->pc, where, sizeof where);
     fprintf(stderr, "=========     %llu warp%s at %s (%s)\n", (unsigned long long)p->warps,
             p->warps == 1 ? "" : "s", where, path_wait_name(p->wait));
   }
