@@ -217,6 +217,18 @@ static void put_service(struct module_instance *in, uint64_t pc, unsigned number
   s->src[0] = (struct sass_src){ .kind = SRC_IMM, .index = SASS_RZ, .imm = number };
 }
 
+/* The copy itself is an instruction of the target, as in the driver's function. */
+static void put_driver_service(struct module_instance *in, unsigned number)
+{
+  const uint64_t pc = load_service_pc(in->module, number), index = (pc - MODULE_CODE_BASE) >> INST_SHIFT;
+  if (!pc) return;
+  put_service(in, pc, number);
+  if (number < SYSCALL_COPY || (number - SYSCALL_COPY) % COPY_WORDS != COPY_ITSELF) return;
+  const struct word128 w = copy_service_word((number - SYSCALL_COPY) / COPY_WORDS);
+  if (!sass_decode(in->module->elf.sm, w, pc, &in->sass[index], &in->inst[index], NULL))
+    put_service(in, pc, SYSCALL_DRIVER_PRIVATE);
+}
+
 /* What the file's own functions of the device runtime would do is the driver's business: where code is to
  * run, their first instruction is the service. */
 static void replace_device_runtime(struct module_instance *in)
@@ -307,8 +319,7 @@ static void decode(struct module_instance *in)
   in->inst = ARENA_ARRAY(&in->arena, struct inst, n);
   in->sass = ARENA_ARRAY(&in->arena, struct sass_inst, n);
   for (uint64_t i = 0; i < n; i++) put_gap(in, i);
-  for (unsigned i = 0; i < SYSCALL__N; i++)
-    if (load_service_pc(m, i)) put_service(in, load_service_pc(m, i), i);
+  for (unsigned i = 0; i < SYSCALL__N; i++) put_driver_service(in, i);
   for (uint32_t i = 1; i < m->elf.n_sections; i++)
     if (m->place[i].kind == PLACE_TEXT)
       decode_section(in, &m->place[i], m->elf.section[i].size);

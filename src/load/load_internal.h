@@ -62,6 +62,7 @@ struct module {
   struct place *place;       /* per ELF section */
   uint64_t code_end;
   uint64_t device_runtime;   /* pc of the device runtime's first service; 0: nothing names one */
+  uint64_t copies;           /* the same of the driver's copies */
   uint64_t global_bytes, global_align;
   uint64_t *managed_at;      /* per ELF symbol: place of a __managed__ variable in their block; NULL: there are none */
   uint64_t managed_bytes;    /* of that block; 0: there are none */

@@ -169,7 +169,18 @@ static void place_device_runtime(struct module *m)
     named = load_device_runtime(m->elf.symbol[i].name, &number);
   if (!named) return;
   m->device_runtime = m->code_end;
-  m->code_end = align_up(m->code_end + (SYSCALL__N - SYSCALL__COMMON) * INST_BYTES, CODE_ALIGN);
+  m->code_end = align_up(m->code_end + (SYSCALL_COPY - SYSCALL__COMMON) * INST_BYTES, CODE_ALIGN);
+}
+
+static void place_copies(struct module *m)
+{
+  unsigned number;
+  bool named = false;
+  for (uint32_t i = 0; i < m->elf.n_symbols && !named; i++)
+    named = load_service(m->elf.symbol[i].name, &number) && number >= SYSCALL_COPY;
+  if (!named) return;
+  m->copies = m->code_end;
+  m->code_end = align_up(m->code_end + (SYSCALL__N - SYSCALL_COPY) * INST_BYTES, CODE_ALIGN);
 }
 
 static bool find_code(struct module *m, struct err *e)
@@ -182,6 +193,7 @@ static bool find_code(struct module *m, struct err *e)
   }
   m->code_end = align_up(m->code_end, CODE_ALIGN);
   place_device_runtime(m);
+  place_copies(m);
   uint32_t n = 0;
   for (uint32_t i = 0; i < m->elf.n_symbols; i++) n += is_entry(m, &m->elf.symbol[i]);
   m->kernel = ARENA_ARRAY(&m->arena, struct module_kernel, n + 1);

@@ -7,7 +7,7 @@
 #include "load/load_internal.h"
 #include "load/plain_name.h"
 
-static const char *const service_name[SYSCALL__N] = {
+static const char *const service_name[SYSCALL_COPY] = {
   [SYSCALL_VPRINTF] = "vprintf", [SYSCALL_MALLOC] = "malloc", [SYSCALL_FREE] = "free",
   [SYSCALL_ASSERTFAIL] = "__assertfail",
   [SYSCALL_SET_CONDITION] = "cudaGraphSetConditional", [SYSCALL_DRIVER_PRIVATE] = "device runtime",
@@ -29,7 +29,7 @@ bool load_device_runtime(const char *name, unsigned *number)
 {
   const char *rest = after(name, "__cudaCDP2");
   if (!rest) rest = after(name, "cuda");
-  for (*number = SYSCALL__COMMON; rest && *number < SYSCALL__N; (*number)++) {
+  for (*number = SYSCALL__COMMON; rest && *number < SYSCALL_COPY; (*number)++) {
     const char *tail = after(rest, service_name[*number]);
     if (tail && (*tail == '\0' || strcmp(tail, "_ptsz") == 0)) return true;
   }
@@ -38,6 +38,8 @@ bool load_device_runtime(const char *name, unsigned *number)
 
 static unsigned private_service(const char *name)
 {
+  const unsigned copy = copy_service_named(name);
+  if (copy < COPY_KINDS) return SYSCALL_COPY + copy * COPY_WORDS;
   if (after(name, service_name[SYSCALL_TEX_GRAD_ARRAY])) return SYSCALL_TEX_GRAD_ARRAY;
   return after(name, service_name[SYSCALL_TEX_GRAD]) ? SYSCALL_TEX_GRAD : SYSCALL_DRIVER_PRIVATE;
 }
@@ -54,7 +56,9 @@ bool load_service(const char *name, unsigned *number)
 uint64_t load_service_pc(const struct module *m, unsigned number)
 {
   if (number < SYSCALL__COMMON) return MODULE_CODE_BASE + number * (uint64_t)INST_BYTES;
-  return m->device_runtime ? m->device_runtime + (number - SYSCALL__COMMON) * (uint64_t)INST_BYTES : 0;
+  if (number < SYSCALL_COPY)
+    return m->device_runtime ? m->device_runtime + (number - SYSCALL__COMMON) * (uint64_t)INST_BYTES : 0;
+  return m->copies ? m->copies + (number - SYSCALL_COPY) * (uint64_t)INST_BYTES : 0;
 }
 
 bool module_syncs_grid(const struct module *m)
@@ -196,7 +200,8 @@ const struct module_kernel *module_kernel(const struct module *m, const char *na
 int module_where(const struct module *m, uint64_t pc, char *buf, size_t size)
 {
   for (unsigned i = 0; i < SYSCALL__N; i++)
-    if (pc && pc == load_service_pc(m, i)) return snprintf(buf, size, "%s", service_name[i]);
+    if (pc && pc == load_service_pc(m, i))
+      return snprintf(buf, size, "%s", i < SYSCALL_COPY ? service_name[i] : "cp_async_bulk");
   unsigned lo = 0, hi = m->n_functions; /* first function behind pc */
   while (lo < hi) {
     unsigned mid = (lo + hi) / 2;

@@ -269,6 +269,48 @@ static void test_atomic_order(void **state)
   rig_free(r);
 }
 
+/* Of a generic atomic of 64 bits P0 says where it is performed; elsewhere neither memory nor result change. ptxas has
+ * for the others: of ADD a loop that asks for shared memory, of EXCH and CAS a plain load and store. */
+static void test_generic_atomic_spaces(void **state)
+{
+  (void)state;
+  enum { GLOBAL = 0, SHARED, LOCAL, SPACES };
+  static const struct {
+    uint64_t words[4];
+    unsigned data, address, result;
+    bool cas, in_shared;
+  } t[] = {
+      {{0x004ea2000010e506, 0x00000004080a738b, W_EXIT}, 6, 8, 10, true, true},  /* CAS.64 P0, R10, [R8], R4, R6 */
+      {{0x004ea2000c10e5c4, 0x000000060408798a, W_EXIT}, 6, 4, 8, false, true},  /* EXCH.64 P0, R8, [R4.64], R6 */
+      {{0x004ea2000810e5c4, 0x000000060408798a, W_EXIT}, 6, 4, 8, false, false}, /* ADD.64 */
+  };
+  for (unsigned k = 0; k < sizeof t / sizeof *t; k++)
+    for (unsigned which = 0; which <= SPACES; which++) { /* one space, or all three in turn */
+      struct rig *r = rig_new(t[k].words, 2, 32);
+      for (unsigned i = 0; i < 32; i++) {
+        const unsigned s = which < SPACES ? which : i % SPACES;
+        const uint64_t base[] = {r->buf, RIG_SHARED_WINDOW, RIG_LOCAL_WINDOW};
+        rig_set64(r, t[k].address, i, base[s] + 8 * i);
+        rig_set64(r, t[k].data, i, 1ull << 40 | i);
+        rig_set64(r, t[k].result, i, t[k].result == t[k].address ? base[s] + 8 * i : 77);
+        if (t[k].cas) rig_set64(r, 4, i, 0);
+      }
+      assert_true(rig_step(r));
+      for (unsigned i = 0; i < 32; i++) {
+        const unsigned s = which < SPACES ? which : i % SPACES;
+        const bool done = s == GLOBAL || (s == SHARED && t[k].in_shared);
+        uint64_t v = 0;
+        if (s == GLOBAL) gmem_read(r->mem, r->buf + 8 * i, &v, 8);
+        if (s == SHARED) memcpy(&v, r->cta->shared + 8 * i, 8);
+        if (s == LOCAL) memcpy(&v, r->w->local + i * RIG_LOCAL + 8 * i, 8);
+        assert_int_equal(v, done ? 1ull << 40 | i : 0);
+        assert_int_equal(r->w->pred[0] >> i & 1, done);
+        if (done) assert_int_equal(rig_get(r, t[k].result, i), 0);
+      }
+      rig_free(r);
+    }
+}
+
 /* ATOMS.CAST.SPIN R7, [R0], R6, R7: 1 in the lane that swapped. */
 static void test_cast_spin(void **state)
 {
@@ -315,6 +357,7 @@ int main(void)
       cmocka_unit_test(test_partial_warp), cmocka_unit_test(test_faults),
       cmocka_unit_test(test_matrices), cmocka_unit_test(test_generic),      cmocka_unit_test(test_view),
       cmocka_unit_test(test_atomics),      cmocka_unit_test(test_atomic_order),
+      cmocka_unit_test(test_generic_atomic_spaces),
       cmocka_unit_test(test_cast_spin),    cmocka_unit_test(test_ldgsts),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -234,6 +234,12 @@ static bool is_number(const struct uop *u)
   return t.words <= 2 && !t.half && type_of(u) != ATOM_F32X2 && op_of(u) <= OP_CAS;
 }
 
+/* Exchanges and compare-and-swap, which take the operand as it is. */
+static bool swaps(const struct uop *u)
+{
+  return op_of(u) == OP_EXCH || op_of(u) == OP_CAS;
+}
+
 #define ATOM_INLINE static inline __attribute__((always_inline))
 
 /* New value of a number; op and t are constants wherever this matters. */
@@ -380,21 +386,38 @@ static void atom_finish(struct func_warp *w, const struct uop *u, struct effect 
   mem_commit(w, u, e, types[type_of(u)].words);
 }
 
-/* A generic atomic with a predicate result (floating point) is performed in global memory only; the
- * predicate says where, and the compiler's own code does the rest by compare-and-swap. The
- * predicate depends on the address alone and is written at once: compiler output (CUDA 13.0, sm_90)
- * waits only for the sources to be read before it uses it. */
-static bool global_only(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e)
+/* Of a mixed access, the lanes that name local memory. */
+static uint32_t local_lanes(const struct func_warp *w, const struct mem_effect *me)
+{
+  uint32_t local = 0;
+  for (uint32_t r = (uint32_t)me->near_lanes; r; r &= r - 1) {
+    uint64_t a;
+    if (mem_lane_space(w, me, bits_first(r), &a) == MEM_LOCAL) local |= r & -r;
+  }
+  return local;
+}
+
+/* A generic atomic with a predicate result is performed where hardware can, and the predicate says where: global memory
+ * alone, but exchanges and compare-and-swap in shared memory, too. The compiler's own code does the rest (CUDA 13.0):
+ * for arithmetic a loop of ATOMS.CAST.SPIN where QSPC finds shared memory, for exchanges and compare-and-swap a plain
+ * load and store at once, which only a thread's own memory allows. The predicate depends on the address alone and is
+ * written at once: compiler output (sm_90) waits only for the sources to be read before it uses it. */
+static bool performs_some(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e)
 {
   struct mem_effect *me = e->mem;
-  if (u->pu == PRED_NONE) return false;
-  bool global = me->space == MEM_GLOBAL && me->lanes;
-  pred_write(w, u->pu, m, global ? (uint32_t)me->lanes : 0);
-  if (global)
+  if (u->pu == PRED_NONE) return true;
+  if (me->space == MEM_GLOBAL && me->near_lanes && swaps(u)) {
+    me->near_lanes &= ~(lane_mask)local_lanes(w, me);
+  } else if (me->space == MEM_GLOBAL) {
     me->near_lanes = 0;
-  else
-    e->flags &= ~(uint32_t)EFF_MEM;
-  return !global;
+    me->far = false;
+  } else if (me->space == MEM_LOCAL || !swaps(u)) {
+    me->lanes = me->near_lanes = 0;
+  }
+  const uint32_t done = (uint32_t)(me->lanes | me->near_lanes);
+  pred_write(w, u->pu, m, done);
+  if (!done) e->flags &= ~(uint32_t)EFF_MEM;
+  return done;
 }
 
 static void sample(const struct func_warp *w, struct mem_effect *me, struct row_ref r,
@@ -417,7 +440,7 @@ static bool atom(struct func_warp *w, const struct uop *u, uint32_t m, struct ef
   if (cas) sample(w, me, u->b, COMPARE_WORD, words);
   if (t->space == MEM_GENERIC) {
     mem_resolve(w, me);
-    if (global_only(w, u, m, e)) return true;
+    if (!performs_some(w, u, m, e)) return true;
   } else {
     pred_write(w, u->pu, m, FULL_MASK);
   }

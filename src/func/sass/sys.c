@@ -192,6 +192,21 @@ static bool service(struct func_warp *w, unsigned number, unsigned lane, struct 
   }
 }
 
+/* Copies take one lane after the other; those that wait are a path that comes back. */
+static bool copy_run(struct func_warp *w, unsigned number, uint32_t m, struct effect *e, struct fault *f)
+{
+  uint64_t target[LANES];
+  const unsigned word = (number - SYSCALL_COPY) % COPY_WORDS, first = bits_first(m);
+  for (uint32_t r = m; r; r &= r - 1)
+    target[bits_first(r)] = word == COPY_RETURN ? arg64(w, REG_RETURN, bits_first(r)) : e->pc;
+  if (word == COPY_ARGUMENTS) {
+    if (!sys_copy_arguments(w, (number - SYSCALL_COPY) / COPY_WORDS, first, e, f)) return false;
+    target[first] = e->pc + FUNC_INST_BYTES;
+  }
+  path_jump_lanes(w, m, target, e);
+  return true;
+}
+
 static bool syscall_run(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e,
                         struct fault *f)
 {
@@ -200,6 +215,7 @@ static bool syscall_run(struct func_warp *w, const struct uop *u, uint32_t m, st
     return func_fault(w, e, f, FAULT_ILLEGAL_INST, bits_first(m), 0,
                       "runtime service called with %u registers", w->launch->n_regs);
   }
+  if (u->imm >= SYSCALL_COPY) return copy_run(w, u->imm, m, e, f);
   bool waits = u->imm == DEVICE_GRID_SYNC || u->imm == DEVICE_GRID_SYNC_GRID, done = true;
   if (waits && !sys_grid_sync(w, m, e, f, &done)) return false;
   if (!done) { /* asks again */
@@ -226,5 +242,6 @@ uop_fn *sem_sys_handler(const struct sass_inst *s, struct uop *u)
   u->guard_xor = 0;
   u->imm = s->src[0].imm;
   u->flags |= UOP_CONTROL;
+  if (u->imm >= SYSCALL_COPY) sys_copy_destination(u);
   return syscall_run;
 }

@@ -5,6 +5,8 @@
 #ifndef WS_ISA_SASS_SYSCALL_H
 #define WS_ISA_SASS_SYSCALL_H
 
+#include "isa/sass/copy_service.h"
+
 enum sass_syscall {
   SYSCALL_VPRINTF,
   SYSCALL_MALLOC,
@@ -18,7 +20,8 @@ enum sass_syscall {
   SYSCALL__BEFORE_DEVICE = SYSCALL__COMMON - 1,
 #define DEVICE_RUNTIME(number, name, arguments) DEVICE_##number,
 #include "isa/sass/device_runtime.def"
-  SYSCALL__N
+  SYSCALL_COPY, /* from here on COPY_WORDS for each kind of copy (copy_service.h) */
+  SYSCALL__N = SYSCALL_COPY + COPY_KINDS * COPY_WORDS
 };
 
 #endif
