@@ -201,19 +201,20 @@ def l2_shares(preset, kib):
 
 def stream(kernel, arrays):
     def measure(preset, threads):
-        """A stream of doubles from and to DRAM at `threads` threads per SM: GB/s of useful data."""
+        """A stream of doubles from and to DRAM at `threads` threads per SM: GB/s of useful data. As in the source the
+        arrays lie where they lie, however long the run: how far they are apart decides which channels of DRAM read and
+        write at the same time (docs/accuracy.md, "Channels in step")."""
         threads = int(threads)
         ctas = 2 if threads > 112 else 1
         block = threads // ctas
         shmem = number(preset, "sm.shared_bytes") // ctas - 2048
         shmem = min(shmem, number(preset, "sm.shared_per_cta_max")) // 256 * 256
-        sms = number(preset, "gpu.sms")
+        per_wave = block * ctas * number(preset, "gpu.sms")
+        waves = stream_waves(preset, per_wave, arrays)
+        buffers = [f"{name}:f64:{waves[1] * per_wave}:zero" for name in "ab"]
         took, elements = [], []
-        for waves in stream_waves(preset, block * ctas * sms, arrays):
-            grid = sms * ctas * waves
-            n = grid * block
-            buffers = [f"a:f64:{n}:zero", f"b:f64:{n}:zero"]
-            stats, _ = simulate(preset, kernel, grid, block, buffers, ["a", "b", f"u32:{n}"], shmem)
+        for n in (w * per_wave for w in waves):
+            stats, _ = simulate(preset, kernel, n // block, block, buffers, ["a", "b", f"u32:{n}"], shmem)
             took.append(cycles(stats))
             elements.append(n)
         return gigabytes_per_second(preset, (elements[1] - elements[0]) * 8 * arrays,

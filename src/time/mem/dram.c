@@ -205,8 +205,8 @@ __attribute__((noinline)) static picos behind_refresh(struct dram *c, unsigned b
   return at;
 }
 
-/* Takes the command of the bank into the plan that can go first; of those, the oldest. (A bank that is in the plan keeps
- * its pick: enqueue() makes another plan when that changes.) */
+/* Takes the command of the bank into the plan that can go first; of those, the oldest. (The bank that is in the plan
+ * keeps its pick: enqueue() makes another plan when that changes.) */
 static void consider(struct dram *c, uint64_t banks, const struct dram_gates *g)
 {
   const struct dram_view *v = &c->view[c->writing];
