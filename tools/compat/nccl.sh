@@ -8,7 +8,7 @@
 #   tools/compat/nccl.sh run WORK MACHINE GPUS COLLECTIVE BYTES
 #                                                           with FUNCTIONAL=1 without time
 #   tools/compat/nccl.sh time WORK MACHINE GPUS COLLECTIVE BYTES...
-#                                                           us of the third of three, GB/s of algorithm and bus
+#                                                           us of the last of CALLS (3), GB/s of algorithm and bus
 #   tools/compat/nccl.sh build-tests NCCL-TESTS WORK        builds nccl-tests for what `build` has left in WORK
 #   tools/compat/nccl.sh tests WORK MACHINE BYTES [GPUS...] five collectives on 2, 4 and 8 GPUs: how many elements nccl-tests
 #                                                           found wrong, out of place and in place; us of the last one;
@@ -75,7 +75,7 @@ time_sizes() {
   local work=$1 machine=$2 gpus=$3 what=$4 size
   printf '%s, %s GPUs of %s, %s %s\n%12s %10s %10s %10s\n' "$what" "$gpus" "$machine" "${NCCL_ALGO:-}" "${NCCL_PROTO:-}" bytes us algbw busbw
   for size in "${@:5}"; do
-    if ! simulate "$work" "$machine" --quiet --json "$work/run.json" -- "$work/collectives" "$gpus" "$what" "$size" 3 >"$work/run.out" 2>&1; then
+    if ! simulate "$work" "$machine" --quiet --json "$work/run.json" -- "$work/collectives" "$gpus" "$what" "$size" "${CALLS:-3}" >"$work/run.out" 2>&1; then
       tail -n 1 "$work/run.out"
       return 1
     fi
