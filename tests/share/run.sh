@@ -67,6 +67,16 @@ says() { # NAME LINE...: in any order
 
 one alone --share slices -- alone 3
 says alone "process 0: 3.0 ms, 1"
+one without -- alone 3
+strip='import json, sys
+d = json.load(open(sys.argv[1]))
+for k in ("waits_for_others", "waited_for_others_ps"): d.pop(k, 0)
+print(json.dumps(d, indent=1))'
+if diff <(python3 -c "$strip" "$scratch/alone/json") <(python3 -c "$strip" "$scratch/without/json") >"$scratch/log"; then
+  ok "alone as without"
+else
+  not_ok "alone as without" "$(head -n 3 "$scratch/log" | tr '\n' ' ')"
+fi
 one none -- pair 3 3
 says none "process 0: 3.0 ms, 1" "process 1: 3.0 ms, 1"
 one relay --share slices -- relay 1.5
