@@ -96,6 +96,19 @@ def in_blocks(four, out, limit):
     return close(got, wide[0] @ wide[1].t(), limit)
 
 
+def in_wide_blocks(square_a, square_b, out, limit):
+    """FP8 with factors in FP32 of 128 along k: of each line, or of 128 lines."""
+    wide, there, factors = [], [], []
+    for lines, square in ((256, square_a), (384, square_b)):
+        x, f = torch.randn(lines, 1024).to(torch.float8_e4m3fn), torch.rand(lines // 128 if square else lines, 8) + 0.5
+        each = f.repeat_interleave(128, 0) if square else f
+        wide.append(x.double() * each.double().repeat_interleave(128, 1))
+        there.append(x.cuda())
+        factors.append(f.cuda() if square else f.t().contiguous().cuda().t())
+    got = torch._scaled_mm(there[0], there[1].t(), scale_a=factors[0], scale_b=factors[1].t(), out_dtype=out)
+    return close(got, wide[0] @ wide[1].t(), limit)
+
+
 def train(make, x, y, steps, loss_of, rate=1e-3):
     """The losses of a model on the CPU and on the GPU, from the same start."""
     both = []
@@ -207,6 +220,11 @@ def blocks():
     assert all(in_blocks(four, out, limit) for four in (False, True) for out, limit in limits)
 
 
+def wide_blocks():
+    assert all(in_wide_blocks(a, b, out, limit) for a, b in ((False, False), (False, True), (True, False))
+               for out, limit in ((torch.float32, 1e-6), (torch.bfloat16, 5e-3)))
+
+
 def given():
     """The transformer alone: width, length, batch, steps."""
     assert transformer(*map(int, sys.argv[1:]))
@@ -216,4 +234,5 @@ ALL = [float32, float64, float16, bfloat16, complex64, batches, dot_and_mv, epil
 ALL += [tf32] if torch.cuda.get_device_capability() >= (8, 0) else []
 ALL += [float8] if torch.cuda.get_device_capability() >= (8, 9) else []
 ALL += [blocks] if torch.cuda.get_device_capability() >= (10, 0) else []
+ALL += [wide_blocks] if torch.cuda.get_device_capability() == (9, 0) else []
 checks.run([given] if len(sys.argv) > 1 else ALL)

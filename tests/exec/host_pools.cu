@@ -1,5 +1,5 @@
 // Memory pools of the host and of managed memory (CUDA 13): kernels and the host reach what they allocate by one pointer,
-// copies and attributes say what it is, releases come in the order of the stream, pools count and have limits.
+// attributes say what it is and who has access (as libcu++'s tests of pointers expect it), releases come in the order of the stream, pools count and have limits.
 #include <cstdio>
 
 static int wrong;
@@ -38,6 +38,17 @@ static void of(cudaMemAllocationType type, cudaMemLocationType where, cudaMemory
   IS(used(pool), n * sizeof(int));
   IS(cudaMallocFromPoolAsync(&q, 1 << 20, pool, stream), cudaErrorMemoryAllocation);
   OK(cudaStreamSynchronize(stream));
+  cudaMemLocation here = {cudaMemLocationTypeDevice, 0}, host = {cudaMemLocationTypeHost, 0};
+  cudaMemAccessFlags flags;
+  OK(cudaMemPoolGetAccess(&flags, pool, &host)); // the place of the pool alone has access
+  IS(flags, where == cudaMemLocationTypeDevice ? cudaMemAccessFlagsProtNone : cudaMemAccessFlagsProtReadWrite);
+  OK(cudaMemPoolGetAccess(&flags, pool, &here));
+  const bool at_host = where == cudaMemLocationTypeHost || where == cudaMemLocationTypeHostNuma;
+  IS(flags, at_host ? cudaMemAccessFlagsProtNone : cudaMemAccessFlagsProtReadWrite);
+  cudaMemAccessDesc both[] = {{here, cudaMemAccessFlagsProtReadWrite}, {host, cudaMemAccessFlagsProtReadWrite}};
+  OK(cudaMemPoolSetAccess(pool, both, 2));
+  OK(cudaMemPoolGetAccess(&flags, pool, &here));
+  IS(flags, cudaMemAccessFlagsProtReadWrite);
   for (int i = 0; i < n; i++) p[i] = 7;
   add<<<1, 128, 0, stream>>>(p, n);
   OK(cudaMemcpyAsync(back, p, sizeof back, cudaMemcpyDefault, stream));
@@ -49,12 +60,6 @@ static void of(cudaMemAllocationType type, cudaMemLocationType where, cudaMemory
   OK(cudaPointerGetAttributes(&a, p + 3));
   IS(a.type, said);
   IS(a.hostPointer == p + 3 && a.devicePointer == p + 3, 1);
-  cudaMemLocation here = {cudaMemLocationTypeDevice, 0};
-  cudaMemAccessFlags flags;
-  OK(cudaMemPoolGetAccess(&flags, pool, &here));
-  IS(flags, cudaMemAccessFlagsProtReadWrite);
-  cudaMemAccessDesc all = {here, cudaMemAccessFlagsProtReadWrite};
-  OK(cudaMemPoolSetAccess(pool, &all, 1));
   if (type == cudaMemAllocationTypeManaged) {
     OK(cudaMemRangeGetAttribute(&there, sizeof there, cudaMemRangeAttributePreferredLocation, p, n * sizeof(int)));
     IS(there, where == cudaMemLocationTypeHost ? cudaCpuDeviceId : where == cudaMemLocationTypeDevice ? 0 : cudaInvalidDeviceId);

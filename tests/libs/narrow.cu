@@ -225,6 +225,58 @@ template <bool FP4, typename D> static void of_blocks(cublasLtHandle_t h, int m,
   say(right, "factors of blocks", m, n, k, ta, tb);
 }
 
+// FP8 with FP32 factors of 128 k: of each line (all lines of a block together), or of 128 lines (all blocks along k together,
+// their number a multiple of four).
+struct wide_blocks {
+  blocks<false> x;
+  bool squares;
+  int lines, along;
+  std::vector<float> f;
+  float *at;
+  wide_blocks(int n, int k, bool s, unsigned seed) : x(n, k, 16, CUDA_R_8F_E4M3, {127}, seed), squares(s), lines(n), along(((k + 127) / 128 + 3) / 4 * 4)
+  {
+    for (int i = 0; i < (s ? (n + 127) / 128 * along : n * ((k + 127) / 128)); i++) f.push_back(0.5f + (i * 7 + seed) % 11 * 0.3f);
+    at = put(f);
+  }
+  ~wide_blocks() { cudaFree(at); }
+  double element(int line, int i) const { return x.element(line, i) * f[squares ? line / 128 * along + i / 128 : i / 128 * lines + line]; }
+};
+
+static void of_wide_blocks(cublasLtHandle_t h, int m, int n, int k, bool squares_a, bool squares_b, bool served = true)
+{
+  const wide_blocks a(m, k, squares_a, 7), b(n, k, squares_b, 8);
+  matrix<float> d(m, n, m + 1, 1);
+  const float one = 1, zero = 0;
+  const cublasLtMatmulMatrixScale_t modes[] = {CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F, CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F};
+  lt_call q(CUBLAS_OP_T, CUBLAS_OP_N);
+  cublasLtMatrixLayoutCreate(&q.la, CUDA_R_8F_E4M3, k, m, a.x.ld), cublasLtMatrixLayoutCreate(&q.lb, CUDA_R_8F_E4M3, k, n, b.x.ld);
+  cublasLtMatrixLayoutCreate(&q.lc, CUDA_R_32F, m, n, d.ld), cublasLtMatrixLayoutCreate(&q.ld, CUDA_R_32F, m, n, d.ld);
+  q.set(CUBLASLT_MATMUL_DESC_A_SCALE_MODE, modes[squares_a]), q.set(CUBLASLT_MATMUL_DESC_B_SCALE_MODE, modes[squares_b]);
+  q.set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, (const void *)a.at), q.set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, (const void *)b.at);
+  const cublasStatus_t s = cublasLtMatmul(h, q.desc, &one, a.x.at, q.la, b.x.at, q.lb, &zero, d.at, q.lc, d.at, q.ld, nullptr, nullptr, 0, 0);
+  if (!served) return say(s == CUBLAS_STATUS_NOT_SUPPORTED, "refused factors of 128", m, n, k, squares_a, squares_b);
+  bool right = s == CUBLAS_STATUS_SUCCESS;
+  d.fetch();
+  for (int col = 0; col < n; col++)
+    for (int r = 0; r < m; r++) {
+      if (m > 200 && r % 5 && r < m - 9) continue;
+      double v = 0, size = 0;
+      for (int i = 0; i < k; i++) v += a.element(r, i) * b.element(col, i), size += fabs(a.element(r, i) * b.element(col, i));
+      if (!(fabs(d.get(r, col, 0).real() - v) <= (k / 16 + 4) * ldexp(size, -24) + ldexp(fabs(v), -24))) right = false;
+    }
+  say(right, "factors of 128", m, n, k, squares_a, squares_b);
+}
+
+static void all_of_wide_blocks(cublasLtHandle_t h)
+{
+  of_wide_blocks(h, 64, 48, 128, false, false);
+  of_wide_blocks(h, 150, 300, 416, false, true); // the last blocks are not whole
+  of_wide_blocks(h, 260, 70, 640, true, false);  // more than four along k
+  of_wide_blocks(h, 33, 17, 2080, false, false); // k is split
+  of_wide_blocks(h, 1100, 1030, 144, true, false);
+  of_wide_blocks(h, 64, 64, 128, true, true, false);
+}
+
 static void all_of_blocks(cublasLtHandle_t h)
 {
   const cudaDataType e4 = CUDA_R_8F_E4M3, e5 = CUDA_R_8F_E5M2, f4 = CUDA_R_4F_E2M1;
@@ -376,6 +428,8 @@ int main()
   else fp8<__nv_fp8_e4m3, __nv_fp8_e4m3, float, float>(lt, 32, 32, 32, 1, 0, {0, 0, 0, false, false, false}, false);
   if (prop.major >= 10) all_of_blocks(lt);
   else if (prop.major >= 9) of_blocks<false, float>(lt, 32, 32, 32, 0, CUDA_R_8F_E4M3, CUDA_R_8F_E4M3, {127}, 1, 0, false, false);
+  if (prop.major == 9) all_of_wide_blocks(lt);
+  else of_wide_blocks(lt, 64, 48, 128, false, false, false);
   if (prop.major >= 8) all_tf32(h, lt);
   groups<float>(h, CUBLAS_COMPUTE_32F, false), groups<float>(h, CUBLAS_COMPUTE_32F, true);
   groups<double>(h, CUBLAS_COMPUTE_64F, false), groups<double>(h, CUBLAS_COMPUTE_64F, true);

@@ -16,6 +16,7 @@ struct pool {
   struct board *board;     /* of the host's and managed memory: that was current when it was made */
   enum block_kind kind;    /* device, pinned, managed */
   CUmemLocation preferred; /* managed: where its memory is rather; type 0: nowhere */
+  bool host_may;           /* the program has access, as said; a GPU: owner.viewers, or it is the board of device memory */
   bool closed;         /* destroyed; still has allocations */
   bool shared;         /* other processes may open what is allocated from it */
   int fd;              /* imported: the file of the other process's memory; else -1 */
@@ -122,6 +123,7 @@ CUresult pool_of_location(struct shim *s, CUmemoryPool *out, const CUmemLocation
   if (!s->pools.standard[kind]) {
     s->pools.standard[kind] = new_pool(s, board_current(s), 0);
     s->pools.standard[kind]->kind = (enum block_kind)kind;
+    s->pools.standard[kind]->host_may = true;
   }
   *out = !standard && s->pools.now[kind] ? s->pools.now[kind] : s->pools.standard[kind];
   return CUDA_SUCCESS;
@@ -140,6 +142,10 @@ CUresult pool_create(struct shim *s, CUmemoryPool *out, const CUmemPoolProps *pr
   *out = new_pool(s, kind == BLOCK_DEVICE ? board_at(s, l->id) : board_current(s), props->max_bytes);
   (*out)->shared = props->handle_types != 0;
   (*out)->kind = (enum block_kind)kind;
+  if (kind == BLOCK_DEVICE) return CUDA_SUCCESS;
+  (*out)->host_may = l->type != LOCATION_DEVICE;
+  if (l->type == LOCATION_DEVICE) (*out)->owner.viewers = board_bit(board_at(s, l->id));
+  if (l->type == 0) (*out)->owner.viewers = boards_all(&s->boards);
   if (kind == BLOCK_MANAGED) (*out)->preferred = is_host(l) ? (CUmemLocation){ .type = LOCATION_HOST } : *l;
   return CUDA_SUCCESS;
 }
@@ -169,6 +175,11 @@ int pool_file(const struct shim *s, CUmemoryPool p)
 CUmemoryPool pool_of_block(const struct block *b)
 {
   return (CUmemoryPool)b->owner; /* its first member; nobody else owns blocks */
+}
+
+bool pool_hides(const struct block *b, const struct board *from)
+{
+  return b->owner && b->kind == BLOCK_PINNED && !(b->owner->viewers & board_bit(from));
 }
 
 bool pool_is_shared(const struct block *b)
@@ -236,21 +247,20 @@ CUresult pool_access(struct shim *s, CUmemoryPool p, const CUmemLocation *l, int
   if (l->type != LOCATION_DEVICE && !is_host(l)) return CUDA_ERROR_INVALID_VALUE;
   const struct board *b = l->type == LOCATION_DEVICE ? board_at(s, l->id) : NULL;
   if (!b && l->type == LOCATION_DEVICE) return CUDA_ERROR_INVALID_DEVICE;
-  if (p->kind != BLOCK_DEVICE) *flags = ACCESS_READ_WRITE; /* the host and all GPUs see it */
-  else *flags = !b ? ACCESS_NONE : b == p->board || p->owner.viewers & board_bit(b) ? ACCESS_READ_WRITE : ACCESS_NONE;
+  const bool own = b && b == p->board && p->kind == BLOCK_DEVICE;
+  *flags = (b ? own || p->owner.viewers & board_bit(b) : p->host_may) ? ACCESS_READ_WRITE : ACCESS_NONE;
   return CUDA_SUCCESS;
 }
 
 static CUresult check_access(struct shim *s, const struct pool *p, const CUmemAccessDesc *d)
 {
-  if (p->kind != BLOCK_DEVICE && is_host(&d->location))
-    return d->flags == ACCESS_READ_WRITE ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  const bool device = p->kind == BLOCK_DEVICE, may = d->flags == ACCESS_READ_WRITE;
+  if (!device && is_host(&d->location)) return may ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   if (d->location.type != LOCATION_DEVICE) return CUDA_ERROR_INVALID_VALUE;
   const struct board *b = board_at(s, d->location.id);
-  if (b && p->kind != BLOCK_DEVICE)
-    return d->flags == ACCESS_READ_WRITE ? CUDA_SUCCESS : shim_unsupported(s, "a memory pool of the host that a GPU does not see");
+  if (!device && b) return may || d->flags == ACCESS_NONE ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   if (!b || (b != p->board && !boards_are_peers(s, b, p->board))) return CUDA_ERROR_INVALID_DEVICE;
-  if (d->flags == ACCESS_READ_WRITE) return CUDA_SUCCESS;
+  if (may) return CUDA_SUCCESS;
   return d->flags == ACCESS_NONE && b != p->board ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
@@ -262,7 +272,11 @@ CUresult pool_set_access(struct shim *s, CUmemoryPool p, const CUmemAccessDesc *
     CUresult r = check_access(s, p, &d[i]);
     if (r != CUDA_SUCCESS) return r;
   }
-  for (size_t i = 0; i < n && p->kind == BLOCK_DEVICE; i++) {
+  for (size_t i = 0; i < n; i++) {
+    if (is_host(&d[i].location)) {
+      p->host_may = true;
+      continue;
+    }
     const board_mask bit = board_bit(board_at(s, d[i].location.id));
     p->owner.viewers = d[i].flags == ACCESS_NONE ? p->owner.viewers & ~bit : p->owner.viewers | bit;
   }
@@ -294,7 +308,7 @@ CUresult pool_alloc(struct shim *s, CUmemoryPool p, uint64_t *addr, uint64_t byt
   }
   if (r != CUDA_SUCCESS) return r;
   memory_find(s, *addr)->owner = &p->owner;
-  if (p->owner.viewers) peers_refresh(s, p->board, *addr, bytes);
+  if (p->owner.viewers && p->kind == BLOCK_DEVICE) peers_refresh(s, p->board, *addr, bytes);
   p->used += bytes;
   if (p->used > p->used_high) p->used_high = p->used;
   if (p->used > p->reserved_high) p->reserved_high = p->used;

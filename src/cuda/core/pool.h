@@ -38,6 +38,8 @@ CUresult pool_import(struct shim *, CUmemoryPool *, int fd);
 int pool_file(const struct shim *, CUmemoryPool);
 /* The pool that the block is of; NULL: of none. */
 CUmemoryPool pool_of_block(const struct block *);
+/* Whether the block is host memory of a pool to which this GPU has no access. (Kernels there reach it all the same.) */
+bool pool_hides(const struct block *, const struct board *from);
 /* Whether the block is of a pool whose memory may be. */
 bool pool_is_shared(const struct block *);
 /* The pool goes away with its last allocation. */

@@ -78,7 +78,10 @@ static CUresult of_block(struct shim *s, uint64_t *v, int which, const struct bl
   switch (which) {
   case POINTER_CONTEXT: *v = (uintptr_t)context_on(s, b->board); break;
   case POINTER_MEMORY_TYPE: *v = on_host && b->kind != BLOCK_MANAGED ? MEM_HOST : MEM_DEVICE; break;
-  case POINTER_DEVICE: *v = b->device + offset; break;
+  case POINTER_DEVICE:
+    if (pool_hides(b, context_current(s)->board)) return CUDA_ERROR_INVALID_VALUE;
+    *v = b->device + offset;
+    break;
   case POINTER_HOST:
     if (!on_host) return CUDA_ERROR_INVALID_VALUE;
     *v = b->addr + offset;

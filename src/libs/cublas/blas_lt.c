@@ -28,7 +28,7 @@ enum {
 };
 
 /* One factor for a matrix, or one for each block along k, or for each row of A, each column of B. */
-enum { SCALE_ONE = 0, SCALE_UE4M3, SCALE_UE8M0, SCALE_VECTOR };
+enum { SCALE_ONE = 0, SCALE_UE4M3, SCALE_UE8M0, SCALE_VECTOR, SCALE_LINES_128, SCALE_SQUARES_128 };
 
 struct lt_desc {
   int32_t compute, scale, pointer_mode, op_a, op_b, op_c, epilogue, aux_type, bias_type;
@@ -286,19 +286,26 @@ static bool blocks_fit(const struct blas_operand *o, const void *factors)
   return factors && (uintptr_t)factors % 16 == 0 && (uintptr_t)o->at % 16 == 0 && o->ld % per == 0;
 }
 
-/* FP8 with powers of two, FP4 with factors of its own kind: what the reference lists. */
+/* FP8 with powers of two or with FP32 (not squares on both sides), FP4 with factors of its own kind: what the reference
+ * lists. */
 static bool take_blocks(struct blas_product *p, const struct lt_desc *d)
 {
   const int wanted = p->a.type == DATA_R_E2M1 ? SCALE_UE4M3 : SCALE_UE8M0;
-  if (d->mode_a != wanted || d->mode_b != wanted || d->mode_c || d->mode_d || d->scale_c || d->scale_d || d->amax)
+  const bool bytes = d->mode_a == wanted && d->mode_b == wanted;
+  const bool lines_a = d->mode_a == SCALE_LINES_128, lines_b = d->mode_b == SCALE_LINES_128;
+  p->f32_blocks = blas_is_fp8(p->a.type) && (lines_a || lines_b) && (lines_a || d->mode_a == SCALE_SQUARES_128) &&
+                  (lines_b || d->mode_b == SCALE_SQUARES_128);
+  if ((!bytes && !p->f32_blocks) || d->mode_c || d->mode_d || d->scale_c || d->scale_d || d->amax)
     return false;
   if (blas_is_fp8(p->d.type) || p->batch > 1 || p->k % (p->a.type == DATA_R_E2M1 ? 32 : 16)) return false;
   if (p->extra.bias_type >= WS_TYPES || p->extra.aux_type >= WS_TYPES) return false;
-  p->narrow = (struct ws_gemm8_args){.blocks_a = d->scale_a, .blocks_b = d->scale_b};
+  p->narrow = (struct ws_gemm8_args){.blocks_a = d->scale_a, .blocks_b = d->scale_b,
+                                     .squares_a = d->mode_a == SCALE_SQUARES_128,
+                                     .squares_b = d->mode_b == SCALE_SQUARES_128};
   return blocks_fit(&p->a, d->scale_a) && blocks_fit(&p->b, d->scale_b);
 }
 
-static bool has_blocks(int mode) { return mode == SCALE_UE4M3 || mode == SCALE_UE8M0; }
+static bool has_blocks(int mode) { return mode && mode != SCALE_VECTOR; }
 
 /* One factor of A and of B any product may have, the others are of FP8 and FP4. */
 static bool take_factors(struct blas_product *p, const struct lt_desc *d)

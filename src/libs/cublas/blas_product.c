@@ -57,7 +57,7 @@ struct ws_scalar blas_scalar(const void *p, int type, bool on_device)
   }
 }
 
-enum family { F_S, F_T, F_D, F_H, F_B, F_I, F_C, F_Z, F_8, F_8_BLOCKS, F_4_BLOCKS, F_NONE };
+enum family { F_S, F_T, F_D, F_H, F_B, F_I, F_C, F_Z, F_8, F_8_BLOCKS, F_8_F32_BLOCKS, F_4_BLOCKS, F_NONE };
 
 static bool is_float_out(int type) { return type == DATA_R_32F || type == DATA_R_16F || type == DATA_R_16BF; }
 
@@ -65,13 +65,13 @@ static bool is_float_out(int type) { return type == DATA_R_32F || type == DATA_R
 static enum family family_of_narrow(const struct blas_product *p)
 {
   const bool both_wide = p->a.type == DATA_R_E5M2 && p->b.type == DATA_R_E5M2, fp4 = p->a.type == DATA_R_E2M1;
-  const enum family f = fp4 ? F_4_BLOCKS : p->narrow.blocks_a ? F_8_BLOCKS : F_8;
+  const enum family of_fp8 = !p->narrow.blocks_a ? F_8 : p->f32_blocks ? F_8_F32_BLOCKS : F_8_BLOCKS;
   if (fp4 ? p->b.type != p->a.type || !p->narrow.blocks_a : !blas_is_fp8(p->b.type)) return F_NONE;
   if (both_wide || p->pointers) return F_NONE;
   if (p->op_a != BLAS_OP_T || p->op_b != BLAS_OP_N) return F_NONE;
   if (!is_float_out(p->c.type)) return F_NONE;
   if (!is_float_out(p->d.type) && !blas_is_fp8(p->d.type)) return F_NONE;
-  return p->scale == DATA_R_32F ? f : F_NONE;
+  return p->scale != DATA_R_32F ? F_NONE : fp4 ? F_4_BLOCKS : of_fp8;
 }
 
 static enum family family_of(const struct blas_product *p)
@@ -98,7 +98,7 @@ static enum family family_of(const struct blas_product *p)
 bool blas_product_known(const struct blas_product *p)
 {
   const enum family f = family_of(p);
-  const bool narrow = f == F_8 || f == F_8_BLOCKS || f == F_4_BLOCKS;
+  const bool narrow = f == F_8 || f == F_8_BLOCKS || f == F_8_F32_BLOCKS || f == F_4_BLOCKS;
   return f != F_NONE && (!p->extra.epilogue || f == F_S || f == F_T || f == F_H || f == F_B || narrow);
 }
 
@@ -208,6 +208,7 @@ static struct kernel_choice choose(const struct blas *h, enum family f, const st
   switch (f) {
   case F_8: return of_fp8(w);
   case F_8_BLOCKS: return with_blocks(KERNEL_f8gemm_blocks_128x128, w);
+  case F_8_F32_BLOCKS: return with_blocks(KERNEL_f8f32gemm_blocks_128x128, w);
   case F_4_BLOCKS: return with_blocks(KERNEL_f4gemm_blocks_128x128, w);
   case F_S:
     return large ? simt(KERNEL_sgemm_128x128, &simt_128, f32, w) : simt(KERNEL_sgemm_64x64, &simt_64, f32, w);
@@ -323,11 +324,15 @@ blas_status blas_multiply(struct blas *h, const struct blas_product *p, driver_s
     return blas_refuse(function, "sizes from 2^31 on");
   if (p->m == 0 || p->n == 0 || p->batch == 0) return BLAS_SUCCESS;
   if (blas_is_fp8(p->a.type) && h->kernels.capability < 89) return blas_refuse(function, "FP8 on a GPU before 8.9");
-  if (p->narrow.blocks_a && h->kernels.capability < 100) return blas_refuse(function, "factors of blocks on a GPU before 10.0");
+  if (p->narrow.blocks_a && !p->f32_blocks && h->kernels.capability < 100)
+    return blas_refuse(function, "these factors of blocks on a GPU before 10.0");
+  if (p->f32_blocks && h->kernels.capability != 90)
+    return blas_refuse(function, "factors of blocks of 128 on another GPU than one of 9.0");
   struct ws_gemm8_args q = p->narrow;
   q.g = fill(p);
   q.type_a = blas_element(p->b.type), q.type_b = blas_element(p->a.type);
   q.blocks_a = p->narrow.blocks_b, q.blocks_b = p->narrow.blocks_a;
+  q.squares_a = p->narrow.squares_b, q.squares_b = p->narrow.squares_a;
   struct blas_work w = work_of(h, &q.g, p->batch, p->room ? p->room_bytes : 0);
   struct kernel_choice c = choose(h, family_of(p), &q.g, &w);
   split(h, p, &q.g, &c, stream);

@@ -25,6 +25,7 @@ struct blas_product {
   int compute;    /* cublasComputeType_t */
   struct ws_gemm_args extra; /* epilogue, bias, aux, scale factors; the rest is filled in */
   struct ws_gemm8_args narrow; /* factors of FP8 and FP4 (blocks_a: of A here); the rest is filled in */
+  bool f32_blocks; /* its factors of blocks are FP32, of 128 k */
   uint64_t room;  /* on the device, for partial sums; 0: the handle's */
   size_t room_bytes;
 };

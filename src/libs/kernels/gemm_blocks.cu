@@ -1,12 +1,16 @@
-// Products of FP8 and FP4 whose operands have a factor for each block of 32 or 16 elements along k, on tensor cores as half
+// Products of FP8 and FP4 whose operands have a factor for each block of 128, 32 or 16 elements along k, on tensor cores as half
 // precision, which holds all numbers of both. Sums over sixteen k come from the tensor cores, are multiplied by the product
 // of their two factors and added in FP32.
 #include "gemm_end8.cuh"
 
-// Eight neighbours along k as they lie in memory, and as half precision.
+template <typename WAY, int N> struct tiled_factors;
+template <int N> struct plain_factors;
+
+// Eight neighbours along k as they lie in memory, and as half precision; their factors.
 struct block_fp8 {
   using raw = uint2;
   static constexpr int BLOCK = WS_BLOCK_UE8M0, IN_BYTE = 1;
+  template <int N> using factors = tiled_factors<block_fp8, N>;
   from_fp8 way;
   __device__ block_fp8(int type) : way(type) {}
   static __device__ raw nothing() { return make_uint2(0, 0); }
@@ -18,8 +22,14 @@ struct block_fp8 {
   }
 };
 
+struct block_fp8_f32 : block_fp8 {
+  template <int N> using factors = plain_factors<N>;
+  __device__ block_fp8_f32(int type) : block_fp8(type) {}
+};
+
 struct block_fp4 {
   using raw = unsigned;
+  template <int N> using factors = tiled_factors<block_fp4, N>;
   static constexpr int BLOCK = WS_BLOCK_UE4M3, IN_BYTE = 2;
   __device__ block_fp4(int) {}
   static __device__ raw nothing() { return 0; }
@@ -73,16 +83,17 @@ template <typename WAY, int W, int THREADS> struct block_tile {
 };
 
 // Factors of N lines of a thread, four blocks at a time.
-template <typename WAY, int N> struct block_factors {
+template <typename WAY, int N> struct tiled_factors {
   static constexpr int GROUP = WAY::BLOCK * WS_FACTOR_BLOCKS; // of k
   const unsigned *at[N];
   unsigned word[N];
 
-  __device__ void aim(const void *base, int i, int line, int k)
+  __device__ void aim(const ws_gemm8_args &q, bool of_a, int i, int line)
   {
     constexpr int TILE = WS_FACTOR_LINES * WS_FACTOR_BLOCKS;
-    const int64_t along_k = (k + GROUP - 1) / GROUP;
-    at[i] = (const unsigned *)((const char *)base + line / WS_FACTOR_LINES * along_k * TILE + line % 32 * 16 + line % WS_FACTOR_LINES / 32 * 4);
+    const int64_t along_k = (q.g.k + GROUP - 1) / GROUP;
+    at[i] = (const unsigned *)((const char *)(of_a ? q.blocks_a : q.blocks_b) + line / WS_FACTOR_LINES * along_k * TILE +
+                               line % 32 * 16 + line % WS_FACTOR_LINES / 32 * 4);
   }
   __device__ void load(int k)
   {
@@ -92,19 +103,43 @@ template <typename WAY, int N> struct block_factors {
   __device__ float get(int i, int k) const { return WAY::factor(word[i] >> k % GROUP / WAY::BLOCK * 8 & 0xff); }
 };
 
+// In FP32, of blocks of 128 along k: of each line, those of all lines together; or of 128 lines, those along k together,
+// their number rounded up to four.
+template <int N> struct plain_factors {
+  static constexpr int GROUP = WS_BLOCK_F32;
+  const float *at[N];
+  float value[N];
+  int64_t step;
+
+  __device__ void aim(const ws_gemm8_args &q, bool of_a, int i, int line)
+  {
+    const int lines = of_a ? q.g.m : q.g.n, along_k = ((q.g.k + GROUP - 1) / GROUP + 3) / 4 * 4;
+    const bool squares = of_a ? q.squares_a : q.squares_b;
+    line = min(line, lines - 1); // what is behind the last one is not stored
+    step = squares ? 1 : lines;
+    at[i] = (const float *)(of_a ? q.blocks_a : q.blocks_b) + (squares ? (int64_t)(line / GROUP) * along_k : line);
+  }
+  __device__ void load(int k)
+  {
+#pragma unroll
+    for (int i = 0; i < N; i++) value[i] = at[i][k / GROUP * step];
+  }
+  __device__ float get(int i, int) const { return value[i]; }
+};
+
 // The sums of a warp, MT by 2 NT products of 16 by 8.
 template <typename WAY, int MT, int NT> struct block_sums {
   float sum[MT][NT * 2][4];
-  block_factors<WAY, MT * 2> fa;
-  block_factors<WAY, NT * 4> fb;
+  typename WAY::template factors<MT * 2> fa;
+  typename WAY::template factors<NT * 4> fb;
 
   __device__ block_sums(const ws_gemm8_args &q, int row, int col) : sum{}
   {
     const int lane = threadIdx.x % 32;
 #pragma unroll
-    for (int i = 0; i < MT * 2; i++) fa.aim(q.blocks_a, i, row + i * 8 + lane / 4, q.g.k);
+    for (int i = 0; i < MT * 2; i++) fa.aim(q, true, i, row + i * 8 + lane / 4);
 #pragma unroll
-    for (int i = 0; i < NT * 4; i++) fb.aim(q.blocks_b, i, col + i / 2 * 8 + lane % 4 * 2 + i % 2, q.g.k);
+    for (int i = 0; i < NT * 4; i++) fb.aim(q, false, i, col + i / 2 * 8 + lane % 4 * 2 + i % 2);
   }
   __device__ void load(int k) { fa.load(k), fb.load(k); }
   // Of sixteen k from k on.
@@ -182,7 +217,12 @@ template <typename WAY, int BM, int BN, int WM, int WN> __device__ void gemm_blo
   {                                                                                              \
     gemm_blocks<WAY, BM, BN, WM, WN>(p);                                                         \
   }
+#if __CUDA_ARCH__ < 1000 // one kind on each GPU
+BLOCKS_KERNEL(f8f32, block_fp8_f32, 128, 128, 64, 32)
+BLOCKS_KERNEL(f8f32, block_fp8_f32, 64, 64, 32, 32)
+#else
 BLOCKS_KERNEL(f8, block_fp8, 128, 128, 64, 32)
 BLOCKS_KERNEL(f8, block_fp8, 64, 64, 32, 32)
 BLOCKS_KERNEL(f4, block_fp4, 128, 128, 64, 32)
 BLOCKS_KERNEL(f4, block_fp4, 64, 64, 32, 32)
+#endif
