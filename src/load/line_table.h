@@ -52,8 +52,8 @@ const struct line_row *line_table_find(const struct line_table *, uint64_t pc);
 
 /* " in file.cu:34", fit for a terminal, or "" where the compiler names no line (row may be NULL). Returns buf. */
 const char *line_row_source(const struct line_table *, const struct line_row *row, char *buf, size_t size);
-/* As module_where, and the innermost source line where the module has lines: "kernel+0x100 in file.cu:34". Reads them anew:
- * for what happens once. */
+/* As module_where, and the innermost source line where the module has lines: "kernel+0x100 in file.cu:34". Reads them
+ * anew: for what happens once. */
 void line_table_where(const struct module *, uint64_t pc, char *buf, size_t size);
 
 #endif
