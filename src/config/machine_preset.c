@@ -497,6 +497,9 @@ static const char *machine_hint(const char *name, const char *dir, char hint[NEA
   struct arena a = {0};
   struct preset_names names = {.n = 0};
   struct nearest near;
+  char gpu[PATH_MAX];
+  snprintf(gpu, sizeof gpu, "%s/%s.cfg", dir, name);
+  if (access(gpu, R_OK) == 0) return "; it is a GPU (--gpu)";
   nearest_start(&near, name);
   if (machines_list(dir, &a, &names, NULL))
     for (unsigned i = 0; i < names.n; i++) nearest_offer(&near, names.name[i]);

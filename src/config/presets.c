@@ -151,6 +151,9 @@ static const char *preset_hint(const char *name, const char *dir, char hint[NEAR
 {
   struct nearest near;
   struct dirent **entry;
+  char machine[PATH_MAX];
+  snprintf(machine, sizeof machine, "%s/machines/%s.cfg", dir, name);
+  if (access(machine, R_OK) == 0) return "; it is a machine (--machine)";
   int n = scandir(dir, &entry, is_cfg, alphasort);
   nearest_start(&near, name);
   for (int i = 0; i < n; i++) {
