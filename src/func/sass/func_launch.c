@@ -193,9 +193,19 @@ static bool func_begin(struct step_warp *sw, unsigned path, struct effect *e)
   return true;
 }
 
+/* A queued instruction may come when its path has gone on, split or ended, and others were stepped: it still reads and
+ * writes what belonged to its lanes. */
 static bool func_execute(struct step_warp *sw, struct effect *e, struct fault *f)
 {
-  return func_step_rest((struct func_warp *)sw, e->priv, e, f);
+  struct func_warp *w = (struct func_warp *)sw;
+  const struct uop *u = e->priv;
+  if (u->flags & UOP_CONTROL) return func_step_rest(w, u, e, f);
+  struct step_path *p = &sw->paths.p[w->cur];
+  const lane_mask now = p->mask;
+  p->mask = e->active;
+  const bool ok = func_step_rest(w, u, e, f);
+  p->mask = now;
+  return ok;
 }
 
 /* Registers outside the kernel's have no rows; the instruction that names them faults. */

@@ -2,6 +2,7 @@
  * read, an operation and a write through the caller's view. Rules: PTX ISA (atom, red), compiler
  * output (CUDA 13.0): operation and type codes, CAST.SPIN, POPC.INC.
  */
+#include "func/sass/cluster.h"
 #include "func/sass/mbarrier.h"
 #include "func/sass/mem.h"
 #include "func/sass/remote.h"
@@ -386,35 +387,42 @@ static void atom_finish(struct func_warp *w, const struct uop *u, struct effect 
   mem_commit(w, u, e, types[type_of(u)].words);
 }
 
-/* Of a mixed access, the lanes that name local memory. */
-static uint32_t local_lanes(const struct func_warp *w, const struct mem_effect *me)
+/* Can hardware perform it where the lane's address lies? Global memory: yes. Shared memory of another CTA: all but sums of
+ * F32 and F64. The own: exchanges and compare-and-swap. Local memory: no. */
+static bool lane_performs(const struct func_warp *w, const struct uop *u, const struct mem_effect *me, unsigned lane)
 {
-  uint32_t local = 0;
-  for (uint32_t r = (uint32_t)me->near_lanes; r; r &= r - 1) {
-    uint64_t a;
-    if (mem_lane_space(w, me, bits_first(r), &a) == MEM_LOCAL) local |= r & -r;
-  }
-  return local;
+  uint64_t a;
+  const enum mem_space space = mem_lane_space(w, me, lane, &a);
+  const bool other = space == MEM_CLUSTER && a >> CLUSTER_SHIFT != w->cta->rank;
+  if (space == MEM_GLOBAL || space == MEM_LOCAL) return space == MEM_GLOBAL;
+  return swaps(u) || (other && type_of(u) != ATOM_F32 && type_of(u) != ATOM_F64);
 }
 
-/* A generic atomic with a predicate result is performed where hardware can, and the predicate says where: global memory
- * alone, but exchanges and compare-and-swap in shared memory, too. The compiler's own code does the rest (CUDA 13.0):
- * for arithmetic a loop of ATOMS.CAST.SPIN where QSPC finds shared memory, for exchanges and compare-and-swap a plain
- * load and store at once, which only a thread's own memory allows. The predicate depends on the address alone and is
- * written at once: compiler output (sm_90) waits only for the sources to be read before it uses it. */
+/* Of a mixed access: does one of its lanes still go to another CTA? */
+static bool goes_far(const struct func_warp *w, const struct mem_effect *me)
+{
+  for (uint32_t r = me->far ? (uint32_t)me->near_lanes : 0; r; r &= r - 1) {
+    uint64_t a;
+    if (mem_lane_space(w, me, bits_first(r), &a) == MEM_CLUSTER && a >> CLUSTER_SHIFT != w->cta->rank) return true;
+  }
+  return false;
+}
+
+/* A generic atomic with a predicate result is performed where hardware can, and the predicate says where; the compiler's
+ * own code does the rest (CUDA 13.0): a loop of ATOMS.CAST.SPIN where QSPC.S finds the CTA's shared memory, one of
+ * ATOM.CAST.SPIN where QSPC.D finds another CTA's, otherwise a plain load and store, which only a thread's own memory
+ * allows. What has no such loop must have been performed: it is atomic there (PTX ISA). The predicate depends on the
+ * address alone and is written at once: compiler output (sm_90) waits only for the sources to be read before it uses it. */
 static bool performs_some(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e)
 {
   struct mem_effect *me = e->mem;
   if (u->pu == PRED_NONE) return true;
-  if (me->space == MEM_GLOBAL && me->near_lanes && swaps(u)) {
-    me->near_lanes &= ~(lane_mask)local_lanes(w, me);
-  } else if (me->space == MEM_GLOBAL) {
-    me->near_lanes = 0;
-    me->far = false;
-  } else if (me->space == MEM_LOCAL || !swaps(u)) {
-    me->lanes = me->near_lanes = 0;
-  }
-  const uint32_t done = (uint32_t)(me->lanes | me->near_lanes);
+  uint32_t done = (uint32_t)(me->lanes | me->near_lanes);
+  for (uint32_t r = me->space == MEM_GLOBAL ? (uint32_t)me->near_lanes : done; r; r &= r - 1)
+    if (!lane_performs(w, u, me, bits_first(r))) done &= ~(r & -r);
+  me->lanes &= done;
+  me->near_lanes &= done;
+  me->far = goes_far(w, me);
   pred_write(w, u->pu, m, done);
   if (!done) e->flags &= ~(uint32_t)EFF_MEM;
   return done;

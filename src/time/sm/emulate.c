@@ -402,8 +402,9 @@ void emulate_open(struct emulate *m, struct warp_slot *slot, const struct txn *t
 void emulate_close(struct emulate *m, struct warp_slot *slot, const struct txn *t,
                    bool only_predicates)
 {
-  take_results(m, t->warp, slot->step, &t->access->effect, t->seq, t->issued,
-               only_predicates ? RESULTS_EARLY : RESULTS_ALL);
+  if (!t->tries) /* a try_wait that waits has none yet */
+    take_results(m, t->warp, slot->step, &t->access->effect, t->seq, t->issued,
+                 only_predicates ? RESULTS_EARLY : RESULTS_ALL);
   restore(m, slot->step);
 }
 
@@ -412,7 +413,8 @@ void emulate_finish(struct emulate *m, struct warp_slot *slot, struct txn *t)
   struct step_warp *w = slot->step;
   keep_results(m, w, t->inst);
   w->ops->finish(w, &t->access->effect);
-  take_results(m, t->warp, w, &t->access->effect, t->seq, t->issued, RESULTS_LATE);
+  take_results(m, t->warp, w, &t->access->effect, t->seq, t->issued,
+               t->inst->mem.may_wait ? RESULTS_ALL : RESULTS_LATE);
   restore(m, w);
 }
 

@@ -587,7 +587,7 @@ static void read_sources(struct mem_unit *u, struct mem_client *c, struct txn *t
   unsigned step = t->stages.data ? mem_stages_register(u->params, t->grid->lanes) : 0;
   emulate_open(c->emulate, w, t, address, data, step, now);
   if (w->step->ops->execute(w->step, &t->access->effect, u->access.fault)) mem_access_sort(&u->access, t, now);
-  emulate_close(c->emulate, w, t, t->kind == TXN_STRONG || t->kind == TXN_CLUSTER || t->tries);
+  emulate_close(c->emulate, w, t, t->kind == TXN_STRONG || t->kind == TXN_CLUSTER);
 }
 
 static void finish(struct mem_unit *u, struct txn *t)
