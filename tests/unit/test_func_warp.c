@@ -271,10 +271,32 @@ static void test_uniform_of_paths(void **state)
   rig_free(r);
 }
 
+/* STG.E.SYS [UR4], R2: queued under hazard emulation, it is executed when its path is gone (or another one is stepped). */
+static void test_queued_beyond_its_path(void **state)
+{
+  (void)state;
+  const uint64_t words[] = {0x000fe2000c10e904, 0x00000002ff007986, W_EXIT};
+  struct rig *r = rig_new_sm(75, words, 2, 32);
+  const struct step_ops *ops = r->w->step.ops;
+  for (unsigned k = 0; k < 4; k++) /* UR4 to UR7: the others lead nowhere */
+    for (unsigned i = 0; i < 32; i++) warp_ureg(r->w, 4 + k)[i] = k < 2 && i >= 8 ? (uint32_t)(r->buf >> 32 * k) : 3;
+  for (unsigned i = 0; i < 32; i++) rig_set(r, 2, i, 100 + i);
+  r->w->step.paths.p[0].mask = 1u << 9; /* lane 9 alone */
+  assert_true(ops->begin(&r->w->step, 0, &r->e));
+  r->w->step.paths.p[0].mask = 0;
+  assert_true(ops->execute(&r->w->step, &r->e, &r->f));
+  assert_int_equal(r->w->step.paths.p[0].mask, 0);
+  assert_true(ops->perform(&r->w->step, &r->e, r->me.lanes, &r->view, &r->f));
+  uint32_t v = 0;
+  gmem_read(r->mem, r->buf, &v, 4);
+  assert_int_equal(v, 109);
+  rig_free(r);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_uniform_of_paths), cmocka_unit_test(test_shfl),         cmocka_unit_test(test_match_any),
+      cmocka_unit_test(test_uniform_of_paths), cmocka_unit_test(test_queued_beyond_its_path), cmocka_unit_test(test_shfl),         cmocka_unit_test(test_match_any),
       cmocka_unit_test(test_match_all),    cmocka_unit_test(test_digest), cmocka_unit_test(test_special_registers),
       cmocka_unit_test(test_run_barrier),  cmocka_unit_test(test_run_deadlock),
       cmocka_unit_test(test_bad_pc),       cmocka_unit_test(test_bad_register),

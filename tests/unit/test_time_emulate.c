@@ -395,6 +395,34 @@ static void results_in_two_parts(void **state)
   assert_int_equal(r->reg[5].lane[0], LOAD_RESULT);
 }
 
+/* A try_wait that waits has no result when its sources have been read, but when it ends: what the predicate was before is
+ * not taken for it. */
+static void result_of_a_try_wait(void **state)
+{
+  (void)state;
+  for (unsigned before = 0; before < 2; before++) {
+    struct bench *r = build();
+    struct inst in = load();
+    in.mem.may_wait = true;
+    in.n_dst = 1;
+    in.dst[0] = reg(FILE_P, PRED);
+    r->reg[HAZARD_P + PRED] = value_of(before);
+    struct txn *t = queue(r, &in, 80);
+    const struct observed x = {.inst = &in, .seq = t->seq, .sub_core = 0, .warp = WARP};
+    emulate_open(r->m, &r->slot, t, 90, 90, 1, 90);
+    t->tries = true;
+    emulate_close(r->m, &r->slot, t, false);
+    r->set->observer.ops->sources_read(&r->set->observer, &x, 100);
+    t->tries = false;
+    r->reg[HAZARD_P + PRED] = value_of(0); /* another instruction, meanwhile */
+    emulate_finish(r->m, &r->slot, t);
+    assert_int_equal(r->reg[HAZARD_P + PRED].bits, 0);
+    r->set->observer.ops->written(&r->set->observer, &x, 200);
+    emulate_settle(r->m, WARP, &r->slot);
+    assert_int_equal(r->reg[HAZARD_P + PRED].bits, (lane_mask)ALL);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -403,7 +431,7 @@ int main(void)
     cmocka_unit_test(part_that_is_a_source), cmocka_unit_test(seen_when_written),
     cmocka_unit_test(last_to_land_stays), cmocka_unit_test(new_warp_has_nothing_pending),
     cmocka_unit_test(queue_samples_at_issue), cmocka_unit_test(queue_reads_later),
-    cmocka_unit_test(results_in_two_parts),
+    cmocka_unit_test(results_in_two_parts), cmocka_unit_test(result_of_a_try_wait),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
