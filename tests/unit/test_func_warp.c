@@ -1,6 +1,7 @@
 /* Shuffles, votes, matches, special registers, and whole runs: barriers, deadlock, bad code. */
 #include "func/sass/inspect.h"
 #include "func/sass/paths.h"
+#include "func/sass/step_observer.h"
 #include "func_rig.h"
 
 /* PTX ISA, shfl.sync: source lane by mode, written independently of the implementation. */
@@ -293,10 +294,25 @@ static void test_queued_beyond_its_path(void **state)
   rig_free(r);
 }
 
+/* BRA.DIV UR4: the lanes that a path expects together are in its own UR4, whatever lane 0 has. */
+static void test_expected_lanes_of_a_path(void **state)
+{
+  (void)state;
+  const uint64_t words[] = {0x000fea000b800000, 0x0000113204007947, W_EXIT};
+  for (unsigned lost = 0; lost < 2; lost++) {
+    struct rig *r = rig_new(words, 2, 32);
+    for (unsigned i = 0; i < 32; i++) warp_ureg(r->w, 4)[i] = i < 8 ? 0xff : lost ? 0xfffffd00 : 0xffffff00;
+    r->w->step.paths.p[0].mask = 0xffffff00;
+    assert_true(rig_step(r));
+    assert_int_equal(func_outside_mask(&r->cta->step, 0, &r->e), lost ? 0x200 : 0);
+    rig_free(r);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_uniform_of_paths), cmocka_unit_test(test_queued_beyond_its_path), cmocka_unit_test(test_shfl),         cmocka_unit_test(test_match_any),
+      cmocka_unit_test(test_uniform_of_paths), cmocka_unit_test(test_queued_beyond_its_path), cmocka_unit_test(test_expected_lanes_of_a_path), cmocka_unit_test(test_shfl),         cmocka_unit_test(test_match_any),
       cmocka_unit_test(test_match_all),    cmocka_unit_test(test_digest), cmocka_unit_test(test_special_registers),
       cmocka_unit_test(test_run_barrier),  cmocka_unit_test(test_run_deadlock),
       cmocka_unit_test(test_bad_pc),       cmocka_unit_test(test_bad_register),

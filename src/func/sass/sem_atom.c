@@ -387,8 +387,8 @@ static void atom_finish(struct func_warp *w, const struct uop *u, struct effect 
   mem_commit(w, u, e, types[type_of(u)].words);
 }
 
-/* Can hardware perform it where the lane's address lies? Global memory: yes. Shared memory of another CTA: all but sums of
- * F32 and F64. The own: exchanges and compare-and-swap. Local memory: no. */
+/* Can hardware perform it where the lane's address lies? Global memory: yes. Shared memory of another CTA: all but sums
+ * of F32 and F64. The own: exchanges and compare-and-swap. Local memory: no. */
 static bool lane_performs(const struct func_warp *w, const struct uop *u, const struct mem_effect *me, unsigned lane)
 {
   uint64_t a;
@@ -408,11 +408,12 @@ static bool goes_far(const struct func_warp *w, const struct mem_effect *me)
   return false;
 }
 
-/* A generic atomic with a predicate result is performed where hardware can, and the predicate says where; the compiler's
- * own code does the rest (CUDA 13.0): a loop of ATOMS.CAST.SPIN where QSPC.S finds the CTA's shared memory, one of
- * ATOM.CAST.SPIN where QSPC.D finds another CTA's, otherwise a plain load and store, which only a thread's own memory
- * allows. What has no such loop must have been performed: it is atomic there (PTX ISA). The predicate depends on the
- * address alone and is written at once: compiler output (sm_90) waits only for the sources to be read before it uses it. */
+/* A generic atomic with a predicate result is performed where hardware can, and the predicate says where; the
+ * compiler's own code does the rest (CUDA 13.0): a loop of ATOMS.CAST.SPIN where QSPC.S finds the CTA's shared memory,
+ * one of ATOM.CAST.SPIN where QSPC.D finds another CTA's, otherwise a plain load and store, which only a thread's own
+ * memory allows. What has no such loop must have been performed: it is atomic there (PTX ISA). The predicate depends on
+ * the address alone and is written at once: compiler output (sm_90) waits only for the sources to be read before it
+ * uses it. */
 static bool performs_some(struct func_warp *w, const struct uop *u, uint32_t m, struct effect *e)
 {
   struct mem_effect *me = e->mem;

@@ -78,7 +78,10 @@ uint32_t func_outside_mask(const struct step_cta *c, unsigned warp, const struct
 {
   const struct uop *u = e->priv;
   uint32_t outside = 0;
-  if (func_meets_by_mask(e)) return (uint32_t)e->exec & ~((row_src(warp_of(c, warp), u->a)[0] & u->a_and) ^ u->a_xor);
+  if (func_meets_by_mask(e)) {
+    const uint32_t mask = row_src(warp_of(c, warp), u->a)[bits_first(e->active)];
+    return (uint32_t)e->exec & ~((mask & u->a_and) ^ u->a_xor);
+  }
   if (u->s->sem != SEM_WARPSYNC || u->imm) return 0; /* imm: all threads of the warp */
   const uint32_t *mask = row_src(warp_of(c, warp), u->a);
   for (uint32_t r = (uint32_t)e->exec; r; r &= r - 1)
