@@ -84,7 +84,8 @@ struct memory {
 CUresult memory_alloc(struct shim *, struct board *, uint64_t *addr, uint64_t bytes);
 /* Pinned or managed memory. */
 CUresult memory_alloc_host(struct shim *, void **p, uint64_t bytes, enum block_kind, unsigned flags);
-/* Managed memory of a module's variables, at an address where such memory was before, when nothing is there now; 0: anywhere. */
+/* Managed memory of a module's variables, at an address where such memory was before, when nothing is there now;
+ * 0: anywhere. */
 CUresult memory_alloc_managed_at(struct shim *, void **p, uint64_t bytes, uint64_t at);
 CUresult memory_register(struct shim *, void *p, uint64_t bytes, unsigned flags);
 CUresult memory_unregister(struct shim *, const void *p);

@@ -16,7 +16,7 @@ struct pool {
   struct board *board;     /* of the host's and managed memory: that was current when it was made */
   enum block_kind kind;    /* device, pinned, managed */
   CUmemLocation preferred; /* managed: where its memory is rather; type 0: nowhere */
-  bool host_may;           /* the program has access, as said; a GPU: owner.viewers, or it is the board of device memory */
+  bool host_may;           /* the program has access, as said; a GPU: owner.viewers */
   bool closed;         /* destroyed; still has allocations */
   bool shared;         /* other processes may open what is allocated from it */
   int fd;              /* imported: the file of the other process's memory; else -1 */
@@ -134,7 +134,8 @@ CUresult pool_create(struct shim *s, CUmemoryPool *out, const CUmemPoolProps *pr
   if (!out || !props) return CUDA_ERROR_INVALID_VALUE;
   const CUmemLocation *l = &props->location;
   const int kind = kind_of(s, l, props->alloc_type);
-  if (kind < 0) return l->type == LOCATION_DEVICE && !board_at(s, l->id) ? CUDA_ERROR_INVALID_DEVICE : CUDA_ERROR_INVALID_VALUE;
+  if (l->type == LOCATION_DEVICE && !board_at(s, l->id)) return CUDA_ERROR_INVALID_DEVICE;
+  if (kind < 0) return CUDA_ERROR_INVALID_VALUE;
   if (props->handle_types & ~HANDLE_POSIX_FD)
     return shim_unsupported(s, "a memory pool shared by other handles than file descriptors");
   if (props->handle_types && kind != BLOCK_DEVICE)

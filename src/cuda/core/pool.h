@@ -1,6 +1,6 @@
 /* Memory pools: what stream-ordered allocations are counted against. All pools of a device take from its
- * one memory, others from the host's or from managed memory; a pool holds nothing back, so what it reserves is what is allocated from it, and release
- * thresholds and reuse policies are kept but change nothing (docs/exec.md).
+ * one memory, others from the host's or from managed memory; a pool holds nothing back, so what it reserves is what is
+ * allocated from it, and release thresholds and reuse policies are kept but change nothing (docs/exec.md).
  */
 #ifndef WS_CUDA_POOL_H
 #define WS_CUDA_POOL_H
@@ -15,7 +15,7 @@ struct shim_part;
 
 struct pools {
   struct pool *first; /* the devices' default pools are in board.h */
-  struct pool *standard[BLOCK_KINDS], *now[BLOCK_KINDS]; /* of pinned and managed memory: the default one, that in use */
+  struct pool *standard[BLOCK_KINDS], *now[BLOCK_KINDS]; /* pinned, managed: the default one, that in use */
 };
 
 /* CUmemPool_attribute, cudaMemPoolAttr: 1 to 3 are int, the others 64 bits. */

@@ -61,7 +61,7 @@ enum family { F_S, F_T, F_D, F_H, F_B, F_I, F_C, F_Z, F_8, F_8_BLOCKS, F_8_F32_B
 
 static bool is_float_out(int type) { return type == DATA_R_32F || type == DATA_R_16F || type == DATA_R_16BF; }
 
-/* A transposed, B not: the only layout in which GPUs before Blackwell multiply FP8. FP4 is with factors of blocks alone. */
+/* A transposed, B not: the only layout in which GPUs before Blackwell multiply FP8. FP4 has factors of blocks alone. */
 static enum family family_of_narrow(const struct blas_product *p)
 {
   const bool both_wide = p->a.type == DATA_R_E5M2 && p->b.type == DATA_R_E5M2, fp4 = p->a.type == DATA_R_E2M1;

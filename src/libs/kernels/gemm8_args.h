@@ -10,9 +10,9 @@
 /* Types behind those of enum ws_type, which only these kernels know. */
 enum { WS_E4M3 = WS_TYPES, WS_E5M2, WS_E2M1, WS_TYPES_WITH_NARROW };
 
-/* Factors of blocks along k: blocks of so many elements, factors of one byte. Those of 128 lines (rows of A, columns of B) by
- * four blocks lie together, 512 bytes: of lines 0, 32, 64 and 96 four factors each, then of lines 1, 33 and so on. These
- * tiles follow each other along k, then along the lines; they are whole at both edges. */
+/* Factors of blocks along k: blocks of so many elements, factors of one byte. Those of 128 lines (rows of A, columns of
+ * B) by four blocks lie together, 512 bytes: of lines 0, 32, 64 and 96 four factors each, then of 1, 33 and so on.
+ * These tiles follow each other along k, then along the lines; they are whole at both edges. */
 enum { WS_BLOCK_UE4M3 = 16, WS_BLOCK_UE8M0 = 32, WS_BLOCK_F32 = 128, WS_FACTOR_LINES = 128, WS_FACTOR_BLOCKS = 4 };
 
 struct ws_gemm8_args {
