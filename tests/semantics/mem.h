@@ -24,7 +24,7 @@ struct mem_form {
 /* One instruction before it executes. */
 struct mem_in {
   const struct sass_inst *s;
-  uint32_t exec, pp;
+  uint32_t active, exec, pp; /* lanes of the path; those that execute; a predicate source */
   uint64_t global_base;
   const uint8_t (*bank)[CONST_BYTES];
   struct mem_form form;

@@ -323,9 +323,11 @@ static unsigned one_warp(struct mem_rig *g, unsigned i)
         s->src[1].index != s->src[0].index && s->src[1].index / 8 != s->src[0].index / 8)
       fill_compare(g, s);
   }
+  other_paths(&g->rng, &g->st.s, active);
   uint32_t guard = g->st.s.pred[s->guard.index + (s->guard.uniform ? 8 : 0)];
   uint32_t pp = g->st.s.pred[s->pp.index];
   struct mem_in in = {.s = s,
+                      .active = active,
                       .exec = active & (s->guard.neg ? ~guard : guard),
                       .pp = s->pp.neg ? ~pp : pp,
                       .global_base = g->base,

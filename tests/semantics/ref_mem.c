@@ -188,6 +188,7 @@ static bool constant(const struct mem_in *in, struct mem_state *m, const struct 
   EACH_LANE
   {
     uint32_t v[4] = {0};
+    if (!lane_of(in->active, i)) continue;
     uint64_t a = uniform
                      ? (uint32_t)(s->offset + (int64_t)reg64(old->ureg, s->ua, SASS_URZ, i, false))
                      : mem_address(s, &in->form, old, i);
@@ -195,7 +196,7 @@ static bool constant(const struct mem_in *in, struct mem_state *m, const struct 
     memcpy(v, in->bank[bank] + a, bytes);
     extend(v, code);
     if (!uniform && lane_of(in->exec, i)) put(m, s->dst, i, v, bytes);
-    for (unsigned k = 0; uniform && in->exec && s->udst != SASS_URZ && 4 * k < bytes; k++)
+    for (unsigned k = 0; uniform && s->udst != SASS_URZ && 4 * k < bytes; k++)
       m->s.ureg[s->udst + k][i] = v[k];
   }
   return true;

@@ -93,6 +93,12 @@ static uint32_t combine(uint64_t op, bool sign, uint32_t x, uint32_t y)
   }
 }
 
+/* A uniform register. */
+static void to_path(struct ref_out *o, uint32_t v)
+{
+  EACH_LANE o->d[0][i] = v;
+}
+
 /* redux.sync of FP32: magnitudes with bit 0 of the operation; NaN counts with .NAN alone, -0 is below +0. */
 static bool redux_f32(const struct ref_in *in, struct ref_out *o)
 {
@@ -114,8 +120,9 @@ static bool redux_f32(const struct ref_in *in, struct ref_out *o)
     if (!any || (v != r || signbit(v) != signbit(r) ? below == min : false)) r = v;
     any = true;
   }
-  memcpy(&o->d[0][0], &r, sizeof r);
-  if (!any || (nan && nan_wins)) o->d[0][0] = 0x7fffffff;
+  uint32_t bits;
+  memcpy(&bits, &r, sizeof r);
+  to_path(o, !any || (nan && nan_wins) ? 0x7fffffff : bits);
   return true;
 }
 
@@ -134,7 +141,7 @@ static bool redux(const struct ref_in *in, struct ref_out *o)
     r = first ? in->src[0][0][i] : combine(op, get(in, FLD_SIGNED_OR_NONE) || type == 1, r, in->src[0][0][i]);
     first = false;
   }
-  o->d[0][0] = r;
+  to_path(o, r);
   return op <= 5;
 }
 
@@ -151,19 +158,19 @@ static bool r2ur(const struct ref_in *in, struct ref_out *o)
     o->pu = (o->pu & ~(1u << i)) | (uint32_t)(in->src[0][0][i] != in->src[0][0][first]) << i;
   }
   if (get(in, FLD_R2UR_ACC)) o->pu |= in->before->pred[in->s->pu];
-  o->d[0][0] = get(in, FLD_R2UR_OR) ? any : in->src[0][0][first];
+  to_path(o, get(in, FLD_R2UR_OR) ? any : in->src[0][0][first]);
   return true;
 }
 
 static bool elect(const struct ref_in *in, struct ref_out *o)
 {
   o->pu = 0;
-  o->d[0][0] = 0;
+  to_path(o, 0);
   EACH_LANE
   {
     if (!lane_of(in->exec & in->pp, i) || o->pu) continue;
     o->pu = 1u << i;
-    o->d[0][0] = i;
+    to_path(o, i);
   }
   return true;
 }

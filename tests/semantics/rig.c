@@ -149,33 +149,46 @@ static void read_source(struct rig *g, const struct sass_inst *s, unsigned k, bo
   for (unsigned i = 0; i < SEM_LANES; i++) to[0][i] = v[0], to[1][i] = v[1];
 }
 
-static void fill(struct rig *g, const struct sass_inst *s, unsigned sem, uint32_t *active)
+void other_paths(struct rng *r, struct state *st, uint32_t active)
+{
+  for (unsigned i = 0; i < SEM_LANES; i++)
+    for (unsigned n = 0; n < N_UREG && !lane_of(active, i); n++) st->ureg[n][i] = rnd(r);
+  for (unsigned k = 8; k < 15; k++) st->pred[k] = (st->pred[k] & active) | (rnd(r) & ~active);
+}
+
+static void fill(struct rig *g, const struct sass_inst *s, unsigned sem)
 {
   struct rng *r = &g->rng;
+  uint32_t active;
   gen_sources(r, s, sem, &g->st);
   for (unsigned k = 0; k < 7; k++) {
     g->st.pred[k] = rnd(r);
     g->st.pred[8 + k] = rnd(r) & 1 ? UINT32_MAX : 0;
   }
   g->st.pred[7] = g->st.pred[15] = UINT32_MAX;
-  do *active = below(r, 2) ? UINT32_MAX : rnd(r);
-  while (!*active);
+  do active = below(r, 2) ? UINT32_MAX : rnd(r);
+  while (!active);
+  other_paths(r, &g->st, active);
   g->in.s = s, g->in.sem = sem, g->in.before = &g->st;
   for (unsigned k = 0; k < 3; k++) read_source(g, s, k, gen_kind(s, sem, k) == VAL_F64);
   g->in.pp = predicate(&g->st, &s->pp);
   g->in.pq = predicate(&g->st, &s->pq);
   g->in.pr = predicate(&g->st, &s->pr);
-  g->in.exec = *active & predicate(&g->st, &s->guard);
+  g->in.active = active;
+  g->in.exec = active & predicate(&g->st, &s->guard);
+}
+
+static unsigned first_of_path(const struct rig *g)
+{
+  return (unsigned)__builtin_ctz(g->in.active);
 }
 
 static void put_pred(struct rig *g, unsigned p, bool whole, uint32_t exec, uint32_t v)
 {
   uint32_t *to = &g->expected.pred[p + (whole ? 8 : 0)];
   if (p == SASS_PT) return;
-  if (whole)
-    *to = v & 1 ? UINT32_MAX : 0;
-  else
-    *to = (*to & ~exec) | (v & exec);
+  if (whole) exec = g->in.active, v = lane_of(v, first_of_path(g)) ? UINT32_MAX : 0;
+  *to = (*to & ~exec) | (v & exec);
 }
 
 /* The reference's result applied to the state before. */
@@ -187,13 +200,13 @@ static void expect(struct rig *g, const struct sass_inst *s)
   if (!g->in.exec) return;
   for (unsigned n = 0; n < o->rows; n++)
     for (unsigned i = 0; i < SEM_LANES; i++) {
-      if (s->udst != SASS_URZ) g->expected.ureg[s->udst + n][i] = o->d[n][0];
+      if (s->udst != SASS_URZ && lane_of(g->in.active, i)) g->expected.ureg[s->udst + n][i] = o->d[n][first_of_path(g)];
       if (s->dst != SASS_RZ && lane_of(o->exec, i)) g->expected.reg[s->dst + n][i] = o->d[n][i];
     }
   put_pred(g, s->pu, whole, o->exec, o->pu);
   if (!o->no_pv) put_pred(g, s->pv, whole, o->exec, o->pv);
   for (unsigned k = 0; k < 7; k++)
-    if (!whole || o->pred_write[k] & 1)
+    if (!whole || lane_of(o->pred_write[k], first_of_path(g)))
       put_pred(g, k, whole, o->pred_write[k] & o->exec, o->pred_value[k]);
 }
 
@@ -282,8 +295,7 @@ static void report(struct rig *g, const struct program *p, unsigned i, unsigned 
   }
 }
 
-static bool run_warp(struct rig *g, const struct program *p, unsigned i, uint32_t active,
-                     unsigned k)
+static bool run_warp(struct rig *g, const struct program *p, unsigned i, unsigned k)
 {
   struct func_warp *w = p->w[k];
   struct effect e = {0};
@@ -294,7 +306,7 @@ static bool run_warp(struct rig *g, const struct program *p, unsigned i, uint32_
   memcpy(w->base[BASE_UREG], g->st.ureg, sizeof g->st.ureg);
   memcpy(w->pred, g->st.pred, sizeof w->pred);
   w->step.paths.p[0].pc = RIG_BASE + 16 * i;
-  w->step.paths.p[0].mask = active;
+  w->step.paths.p[0].mask = g->in.active;
   if (!w->step.ops->step(&w->step, 0, &e, &f)) {
     if (g->shown++ < SHOWN_FAILURES) fprintf(stderr, "fault: %s\n", f.text);
     return false;
@@ -309,8 +321,7 @@ static bool run_warp(struct rig *g, const struct program *p, unsigned i, uint32_
 static bool one_warp(struct rig *g, const struct program *p, unsigned i, unsigned sem, ref_fn *ref)
 {
   const struct sass_inst *s = &p->sass[i];
-  uint32_t active;
-  fill(g, s, sem, &active);
+  fill(g, s, sem);
   g->in.sm = p->sm;
   memset(&g->out.pu, 0, sizeof g->out - offsetof(struct ref_out, pu));
   g->out.rows = 0;
@@ -318,7 +329,7 @@ static bool one_warp(struct rig *g, const struct program *p, unsigned i, unsigne
   if (!ref(&g->in, &g->out)) return false;
   expect(g, s);
   for (unsigned k = 0; k < p->n_levels; k++) {
-    bool ok = run_warp(g, p, i, active, k);
+    bool ok = run_warp(g, p, i, k);
     if (ok && k == 0) accept(g, s); /* the other levels must then have the same bits */
     if (ok && memcmp(&g->expected, &g->got, sizeof g->got) == 0) continue;
     g->tally->failures++;

@@ -47,7 +47,8 @@ static inline uint32_t below(struct rng *r, uint32_t n)
 
 /* ---- state and references -------------------------------------------------------------------- */
 
-/* Everything an instruction of these tests can read or write. */
+/* Everything an instruction of these tests can read or write. Uniform registers and predicates are alike in the lanes of
+ * the path that executes; in the others is what another path has there, which must stay. */
 struct state {
   uint32_t reg[N_REGS][SEM_LANES], ureg[N_UREG][SEM_LANES];
   uint32_t pred[16]; /* 0..6 P, 8..14 UP, 7 and 15 true */
@@ -61,7 +62,7 @@ struct ref_in {
   const struct state *before;
   uint32_t src[3][REF_ROWS][SEM_LANES]; /* a, b, c as stored, row by row */
   uint32_t pp, pq, pr;                  /* predicate sources after negation, by lane */
-  uint32_t exec;                        /* lanes that execute */
+  uint32_t active, exec;                /* lanes of the path; those that execute */
 };
 
 /* What must come out. Rows of d beyond `rows` stay as they are. */
@@ -115,6 +116,8 @@ uint64_t gen_f64(struct rng *r);
 /* The kind a source of s is read as. */
 enum value_kind gen_kind(const struct sass_inst *s, unsigned sem, unsigned src);
 /* Fills the registers s reads, with all rows of wide operands. */
+/* Uniform registers and predicates outside the path: what another one has written. */
+void other_paths(struct rng *r, struct state *st, uint32_t active);
 void gen_sources(struct rng *r, const struct sass_inst *s, unsigned sem, struct state *st);
 /* Number of combinations of the row's modifiers (a cap applies); word number `combo` of them, with
  * random operands. False: this one has no instruction (nothing decodes it back to this row). */
