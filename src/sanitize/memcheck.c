@@ -1,8 +1,9 @@
-#include "base/arith.h"
 #include "sanitize/memcheck.h"
 
 #include <inttypes.h>
 #include <string.h>
+
+#include "base/arith.h"
 
 enum { NEAR_MAX = 64 << 20 }; /* farther away, an address has nothing to do with an allocation */
 
