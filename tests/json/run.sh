@@ -65,6 +65,7 @@ else
     "$bin" exec --quiet --json "$t/exec/parent.json" "$t/parent" >/dev/null
     "$bin" exec --quiet --json "$t/exec/host_time.json" --host-time measured "$t/parent" >/dev/null
     "$bin" exec --quiet --json "$t/exec/all.json" "$t/keys" >/dev/null
+    "$bin" exec --quiet --json "$t/exec/share.json" --share slices "$t/parent" >/dev/null
     "$bin" exec --quiet --json "$t/exec/spin.json" "$t/polls" flag >/dev/null
     "$bin" exec --quiet --json "$t/exec/strict.json" --spin strict "$t/polls" flag >/dev/null
     "$bin" exec --quiet --json "$t/exec/launches.json" --sample-launches 2 "$t/keys" >/dev/null 2>&1
