@@ -3,8 +3,8 @@
 #
 # File after file of generate.py (a seed each, --count kernels), each kernel for five targets and on three inputs: as -O3, -O1, -G and without
 # optimisation, one file of twenty also with time. DIR keeps the log, DIR/summary the runs, the kernels among them, and the runs
-# that differed, faulted or hung, per target and mode; `campaign.sh --summary DIR` prints it again. Status 1 when a run failed. Needs nvcc
-# and numpy. Nearly all time is nvcc's: kernels share a file, since its headers cost as much as ten of them, and one PTX is
+# that differed, faulted or hung, per target and mode; `campaign.sh --summary DIR` prints it again. Status 1 when a run failed. GPUS names
+# others (87=jetson-orin,100=b200 …). Needs nvcc and numpy. Nearly all time is nvcc's: kernels share a file, since its headers cost as much as ten of them, and one PTX is
 # made into the code of sm_80 and later; every fifth file has a PTX of its own for each target. A file that the compiler
 # unrolls for minutes is halved until only what holds it up is left out.
 set -u
@@ -42,7 +42,8 @@ done
 [ $# -eq 1 ] || { sed -n '2s/^# //p' "$0" >&2; exit 2; }
 out=$1
 mkdir -p "$out" || exit 2
-gpus=75=rtx-2080ti,80=a100,86=rtx-3070,90=h100,120=rtx-5070ti
+gpus=${GPUS:-75=rtx-2080ti,80=a100,86=rtx-3070,90=h100,120=rtx-5070ti}
+archs=$(sed 's/=[^,]*//g' <<<"$gpus")
 # Of twenty files: mode, whether with cooperative groups (long code where nothing is optimised: fewer kernels), whether with time, too.
 none='-Xcicc -O0 -Xptxas -O0'
 plan=('-O3|0' '-O1|0' '-O3|1' '-G|0' '-O3|0' '-O1|1' "$none|0" '-O3|0' '-O1|0' '-O3|0|timed'
@@ -54,7 +55,7 @@ for ((n = 0; n < files; n++)); do
   case $cg$mode in 1-G | 1-X*) kernels=$((count / 4)) ;; esac
   [ "$timed" ] && runners+=(--runner "$BIN exec --gpu {gpu} --quiet")
   [ $((n % 5)) -eq 4 ] && share=()
-  "$PYTHON" tools/divergence/generate.py --seed $((seed + n)) --count "$kernels" --cg "$cg" --inputs 3 --size "$size" --arch 75,80,86,90,120 \
+  "$PYTHON" tools/divergence/generate.py --seed $((seed + n)) --count "$kernels" --cg "$cg" --inputs 3 --size "$size" --arch "$archs" \
     "${share[@]}" "--opt=$mode" --gpus "$gpus" "${runners[@]}" --out "$out" >>"$out/log" 2>&1
   rm -f "$out/s$((seed + n))".*
 done
