@@ -527,6 +527,33 @@ static void test_hadd2_f32_all_halves(void **state)
   }
 }
 
+/* HADD2 d, -RZ.H0_H0, x.F32 and HADD2 d, x.F32, -RZ.H0_H0 make an FP16 of an FP32, in both halves: each
+ * FP16 exactly (sm_75 loads constants with the first), what lies between toward zero. */
+static void test_hadd2_narrow_either_side(void **state)
+{
+  static const uint64_t rz_first = (uint64_t)1 << 60 | (uint64_t)255 << 24;
+  static const uint64_t rz_second = (uint64_t)2 << 60 | (uint64_t)1 << 63 | (uint64_t)255 << 32;
+  static struct box b;
+  (void)state;
+  for (unsigned h = 0; h < 2 * 65536; h += LANES)
+    for (unsigned side = 0; side < 2; side++) {
+      uint32_t want[LANES];
+      for (unsigned i = 0; i < LANES; i++) {
+        quad x;
+        bool neg;
+        uint32_t half = (h + i) >> 1;
+        if (ref_value(&x, &neg, half, REF_F16) == REF_NAN || (half & 0x7fffu) == 0x7c00u) half = 0x3c00u;
+        if (half == 0x3c00u) x = 1, neg = false;
+        want[i] = half * 0x10001u;
+        uint32_t v = (uint32_t)ref_round(x, REF_F32, REF_RN, neg);
+        (side ? b.a : b.b)[0][i] = (h + i) & 1 ? v | 0xfffu : v; /* 13 bits fall away, 12 of them set */
+        if ((half & 0x7fffu) < 0x400u) (side ? b.a : b.b)[0][i] = v;
+      }
+      box_run(&b, box_word_ab(0x230, side ? rz_second : rz_first, side ? HI(74) : HI(75) | HI(72)));
+      assert_memory_equal(b.d[0], want, sizeof(want));
+    }
+}
+
 /* HMUL2.F32: the product of two FP16 numbers, which FP32 holds exactly. */
 static void test_hmul2_f32(void **state)
 {
@@ -643,6 +670,7 @@ int main(void)
       cmocka_unit_test(test_hfma2),
       cmocka_unit_test(test_hfma2_constant),
       cmocka_unit_test(test_hadd2_f32_all_halves),
+      cmocka_unit_test(test_hadd2_narrow_either_side),
       cmocka_unit_test(test_hmul2_f32),
       cmocka_unit_test(test_hmnmx2),
       cmocka_unit_test(test_hsetp2_hset2),

@@ -431,8 +431,8 @@ uop_fn *SEM_NAME(sem_half_part)(const struct sass_inst *s, struct uop *u)
   pick_swizzles(s, u, &wide);
   if (!pick_crossed(s, u)) return NULL;
   if (sass_get(s, FLD_HFMT)) return pick_hadd2_f32(s, u, wide);
-  /* sm_75 narrows FP32 to FP16 by adding it to -RZ. */
-  if (wide == 1 && is_rz(&s->src[1])) {
+  /* sm_75 narrows FP32 to FP16 by adding it to -RZ; of a constant that is how it makes an FP16 one. */
+  if ((wide == 1 && is_rz(&s->src[1])) || (wide == 2 && is_rz(&s->src[0]))) {
     uop_fn *fn = pick_hadd2_f32(s, u, wide);
     u->imm2 |= HADD2_NARROW;
     return fn;
