@@ -410,9 +410,37 @@ static void no_access_faults(void **state)
     fail_msg("%s", said);
 }
 
+/* In a process of its own: what lies behind the memory of a peer, with access to all of it, is nobody's; access to
+ * peers is not what was missing. */
+static void behind_a_peer(void **state)
+{
+  int status;
+  (void)state;
+  pid_t child = fork();
+  if (child == 0) {
+    CUmodule m;
+    int err;
+    if (two_gpus(NULL) || cuCtxSetCurrent(on[1])) _exit(1);
+    CUdeviceptr there = cuda_floats(N, 0, 1);
+    if (cuCtxSetCurrent(on[0]) || cuCtxEnablePeerAccess(on[1], 0)) _exit(2);
+    CUfunction f = cuda_vecadd(&m);
+    CUdeviceptr here = cuda_floats(N, 0, 1);
+    if (vecadd(f, here, there, here, NULL) || cuCtxSynchronize()) _exit(3);
+    FILE *to = said_from(&err);
+    CUresult r = vecadd(f, here, there + (256 << 20), here, NULL);
+    if (r == CUDA_SUCCESS) r = cuCtxSynchronize();
+    const char *said = said_until(to, err);
+    if (r != CUDA_ERROR_ILLEGAL_ADDRESS || !strstr(said, "no memory at 0x") || !strstr(said, "of GPU 1\n")) _exit(4);
+    _exit(strstr(said, "cannot access") ? 5 : 0);
+  }
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFEXITED(status));
+  assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 int main(void)
 {
-  const struct CMUnitTest before[] = { cmocka_unit_test(none_visible) };
+  const struct CMUnitTest before[] = { cmocka_unit_test(none_visible), cmocka_unit_test(behind_a_peer) };
   if (cmocka_run_group_tests(before, NULL, NULL)) return 1;
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(devices), cmocka_unit_test(memory_of_each), cmocka_unit_test(streams_and_events),

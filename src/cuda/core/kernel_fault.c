@@ -54,9 +54,11 @@ static void tell_fault(struct shim *s, const struct launch_request *q, const str
   if (!global) return;
   gmem_describe(owner->device.mem, f->addr, near, sizeof near);
   fprintf(stderr, "=========     address 0x%llx is %s\n", (unsigned long long)f->addr, near);
-  if (illegal && owner != b)
-    fprintf(stderr, "=========     of GPU %u, whose memory GPU %u cannot access (cudaDeviceEnablePeerAccess)\n",
-            owner->number, b->number);
+  if (!illegal || owner == b) return;
+  fprintf(stderr, "=========     of GPU %u", owner->number);
+  if (gmem_ptr(owner->device.mem, f->addr, 1)) /* else nobody could */
+    fprintf(stderr, ", whose memory GPU %u cannot access (cudaDeviceEnablePeerAccess)", b->number);
+  fputc('\n', stderr);
 }
 
 /* Where the warps of a launch that ended early are, most first; what: how it ended. */

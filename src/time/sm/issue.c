@@ -150,6 +150,12 @@ static enum warp_state throttle_state(const struct inst *in)
   return lg ? WS_LG_THROTTLE : WS_MIO_THROTTLE;
 }
 
+/* It enters the queue before the memory pipeline; a call of a runtime service does, too. */
+static bool enters_memory(const struct inst *in)
+{
+  return in->pipe == PIPE_MEM || (in->flags & INST_SYSCALL);
+}
+
 static bool is_throttle(enum warp_state s)
 {
   enum {
@@ -200,7 +206,7 @@ static struct issue_seen units(struct issue *s, struct warp_slot *w, const struc
   /* Freed when a product begins, of which the warp is told. */
   if ((in->flags & INST_GMMA) && w->gmma.queued >= s->params->gmma_queue_entries)
     return waits(WS_MATH_PIPE, CYCLE_NEVER, CYCLE_NEVER);
-  if (in->pipe == PIPE_MEM && !units->room) return waits(throttle_state(in), CYCLE_NEVER, CYCLE_NEVER);
+  if (enters_memory(in) && !units->room) return waits(throttle_state(in), CYCLE_NEVER, CYCLE_NEVER);
   /* A barrier follows the warp's memory instructions: nvcc relies on them to have read their sources
    * when it is over (kernels/sort_bitonic on sm_75). */
   if ((in->flags & INST_BAR) && (w->queued || w->unread) && !s->params->ideal_barriers)
@@ -212,7 +218,7 @@ static struct issue_seen units(struct issue *s, struct warp_slot *w, const struc
   uint64_t at = latch_free_at(s, in, units->fp64_at);
   if ((in->flags & INST_CLOCK) && s->clock_free_at > at) at = s->clock_free_at;
   /* Latches are never free earlier than it seemed, but room for a memory instruction may go meanwhile. */
-  if (now < at) return waits(WS_MATH_PIPE, at, in->pipe == PIPE_MEM ? now : at);
+  if (now < at) return waits(WS_MATH_PIPE, at, enters_memory(in) ? now : at);
   if (now < s->port_free_at) return waits(WS_DISPATCH, s->port_free_at, s->port_free_at);
   return changes(WS_SELECTED, now);
 }
@@ -375,7 +381,7 @@ static void note(struct issue *s, const struct warp_slot *w, unsigned place, str
   s->asleep |= bit;
   if (throttle) s->throttled |= bit;
   if (l.due == CYCLE_NEVER) {
-    if (throttle && w->next->pipe == PIPE_MEM) s->no_room |= bit;
+    if (throttle && enters_memory(w->next)) s->no_room |= bit;
     return;
   }
   s->timed |= bit;
