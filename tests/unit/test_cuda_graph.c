@@ -344,6 +344,48 @@ static void capture(void **state)
   OK(cuGraphDestroy(g));
 }
 
+CUresult cuStreamWaitValue32_v2(CUstream, CUdeviceptr, uint32_t, unsigned);
+CUresult cuGraphAddEmptyNode(CUgraphNode *, CUgraph, const CUgraphNode *, size_t);
+
+/* Launches of one instance come one after the other, whatever their streams: one behind a stream that waits for a value
+ * keeps the next, of another stream, waiting. Another instance of the graph goes on. */
+static void one_launch_at_a_time(void **state)
+{
+  enum { LOOKS = 200 };
+  CUdeviceptr flag;
+  CUgraph g;
+  CUgraphNode n;
+  CUgraphExec x, other;
+  CUstream a, b;
+  (void)state;
+  OK(cuMemAlloc_v2(&flag, 4));
+  OK(cuMemsetD32_v2(flag, 0, 1));
+  OK(cuCtxSynchronize());
+  OK(cuStreamCreate(&a, 1));
+  OK(cuStreamCreate(&b, 1));
+  OK(cuGraphCreate(&g, 0));
+  OK(cuGraphAddEmptyNode(&n, g, NULL, 0));
+  OK(cuGraphInstantiateWithFlags(&x, g, 0));
+  OK(cuGraphInstantiateWithFlags(&other, g, 0));
+  OK(cuStreamWaitValue32_v2(a, flag, 1, 0));
+  OK(cuGraphLaunch(x, a));
+  OK(cuGraphLaunch(other, b));
+  OK(cuStreamSynchronize(b));
+  OK(cuGraphLaunch(x, b));
+  for (int i = 0; i < LOOKS; i++) assert_int_equal(cuStreamQuery(b), CUDA_ERROR_NOT_READY);
+  OK(cuMemsetD32_v2(flag, 1, 1));
+  OK(cuStreamSynchronize(b));
+  OK(cuStreamQuery(a));
+  OK(cuGraphLaunch(x, b));
+  OK(cuGraphExecDestroy(x));
+  OK(cuStreamSynchronize(b));
+  OK(cuGraphExecDestroy(other));
+  OK(cuGraphDestroy(g));
+  OK(cuStreamDestroy_v2(a));
+  OK(cuStreamDestroy_v2(b));
+  OK(cuMemFree_v2(flag));
+}
+
 CUresult cuStreamUpdateCaptureDependencies(CUstream, CUgraphNode *, size_t, unsigned);
 CUresult cuStreamGetCaptureInfo_v2(CUstream, int *, uint64_t *, CUgraph *, const CUgraphNode **, size_t *);
 CUresult cuThreadExchangeStreamCaptureMode(int *);
@@ -684,7 +726,7 @@ static void capture_of_own_stream(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(edges), cmocka_unit_test(cycles_are_refused), cmocka_unit_test(launches),
+      cmocka_unit_test(edges), cmocka_unit_test(one_launch_at_a_time), cmocka_unit_test(cycles_are_refused), cmocka_unit_test(launches),
       cmocka_unit_test(parameters_of_nodes), cmocka_unit_test(capture), cmocka_unit_test(capture_dependencies), cmocka_unit_test(streams_go_while_capturing),
       cmocka_unit_test(capture_modes), cmocka_unit_test(capture_to_graph), cmocka_unit_test(nothing_to_do), cmocka_unit_test(first_kernel_nodes), cmocka_unit_test(bad_captures),
       cmocka_unit_test(user_objects), cmocka_unit_test(capture_of_own_stream),

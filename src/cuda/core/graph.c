@@ -417,6 +417,7 @@ void exec_hold(struct graph_exec *x)
 void exec_release(struct shim *s, struct graph_exec *x)
 {
   if (--x->users) return;
+  command_drop(x->last);
   free_graph(s, x->graph);
   free(x);
 }

@@ -95,6 +95,7 @@ struct graph_exec {
   struct graph *graph; /* its nodes lie in an order in which they can run */
   uint64_t flags;
   unsigned users;      /* the program, and launches that are under way */
+  struct command *last; /* the end of its last launch by the host, held: the next one comes behind it; NULL: none */
 };
 
 struct graphs {

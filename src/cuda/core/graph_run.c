@@ -281,6 +281,14 @@ static struct graph_end *new_launch(struct shim *s, struct graph_exec *x, const 
   return e;
 }
 
+/* A launch comes behind the earlier ones of the same instance, in whatever streams they were (CUDA driver API,
+ * cuGraphLaunch). */
+static void become_last(struct graph_exec *x, struct command *end)
+{
+  command_drop(x->last);
+  x->last = end;
+}
+
 CUresult graph_launch(struct shim *s, struct graph_exec *x, struct stream *st)
 {
   if (has_allocations(x->graph)) { /* what an earlier launch has left is known when that is done */
@@ -290,13 +298,14 @@ CUresult graph_launch(struct shim *s, struct graph_exec *x, struct stream *st)
   struct graph_end *e = new_launch(s, x, st);
   struct command *begin = task_join(s, s->time.now, launch_begins, &e->run);
   stream_follow(s, begin, st);
+  command_follow(begin, x->last);
   front_give(&s->front, begin);
   struct command *last = give_nodes(&e->run, x->graph, begin, s->time.now, (struct then){0});
   command_follow(&e->command, last);
   stream_append(s, &e->command, st);
+  become_last(x, &e->command);
   front_give(&s->front, &e->command);
   command_drop(last);
   command_drop(begin);
-  command_drop(&e->command);
   return CUDA_SUCCESS;
 }
