@@ -43,7 +43,8 @@ done
 out=$1
 mkdir -p "$out" || exit 2
 gpus=${GPUS:-75=rtx-2080ti,80=a100,86=rtx-3070,90=h100,120=rtx-5070ti}
-archs=$(sed 's/=[^,]*//g' <<<"$gpus")
+IFS=, read -ra pairs <<<"$gpus"
+archs=$(IFS=, && echo "${pairs[*]%%=*}")
 # Of twenty files: mode, whether with cooperative groups (long code where nothing is optimised: fewer kernels), whether with time, too.
 none='-Xcicc -O0 -Xptxas -O0'
 plan=('-O3|0' '-O1|0' '-O3|1' '-G|0' '-O3|0' '-O1|1' "$none|0" '-O3|0' '-O1|0' '-O3|0|timed'
