@@ -235,18 +235,23 @@ static struct rig *loop_goes_on(uint32_t *regs)
   return r;
 }
 
-/* A loop that counts its rounds in a register of one lane, or has a predicate that changes, is no spin loop: the BSYNC behind it
- * gets all lanes. */
+/* A loop that counts its rounds in a register of one lane or in a uniform register, or has a predicate that changes, is no
+ * spin loop: the BSYNC behind it gets all lanes. */
 static void test_counted_loop(void **state)
 {
+  enum { IN_REGISTER, IN_UNIFORM, IN_PREDICATE, IN_UNIFORM_PREDICATE, KINDS };
   (void)state;
-  for (unsigned kind = 0; kind < 2; kind++) {
-    uint32_t regs[2 * LANES] = {0};
+  for (unsigned kind = 0; kind < KINDS; kind++) {
+    uint32_t regs[2 * LANES] = {0}, uregs[2 * LANES] = {0};
     struct rig *r = loop_goes_on(regs);
     struct func_warp *w = &r->warps[0];
-    for (unsigned i = 0; i < (kind ? 4 : 100); i++) {
-      if (kind) w->pred[i & 3] ^= 1u << 31;
-      else regs[LANES + 31]++;
+    w->base[BASE_UREG] = (uint8_t *)uregs;
+    r->launch.n_uregs = 2;
+    for (unsigned i = 0; i < (kind >= IN_PREDICATE ? 4 : 100); i++) {
+      if (kind == IN_PREDICATE) w->pred[i & 3] ^= 1u << 31;
+      else if (kind == IN_UNIFORM_PREDICATE) w->pred[PRED_UNIFORM + (i & 3)] ^= 0xfffffffe;
+      else if (kind == IN_REGISTER) regs[LANES + 31]++;
+      else for (unsigned lane = 1; lane < LANES; lane++) uregs[LANES + lane]++;
       comes_to_yield(r, 1, 0x2000);
       check(r, 0, 0, PC + 3 * I, 1, PATH_WAIT_CONVERGE);
     }
