@@ -14,7 +14,7 @@
 
 /* Thresholds, each of 1: docs/limiter.md says why. */
 static const double busy_unit = 0.7, loaded_unit = 0.5, avoidable = 1.0 / 3, idle_sms = 0.2, mostly_launch = 0.4,
-                    handing_out = 0.7, long_queue = 0.05, few_warps = 0.5;
+                    handing_out = 0.7, long_queue = 0.05, few_warps = 0.5, half = 0.5;
 
 const char *limiter_key(enum limiter_id id)
 {
@@ -59,6 +59,8 @@ struct facts {
   double lanes_off;              /* of the lanes of warp instructions: without a true guard or path */
   double atomic_wait;            /* of the kernel: a mean atomic at its slice */
   double atomics;                /* how many */
+  double to_links;               /* of requests to memory behind L1: those that went over links */
+  double links;                  /* of the time that their answers took: those that came over links */
   double warps;                  /* of the SM's: resident on average */
 };
 
@@ -105,6 +107,17 @@ static void see_memory(struct facts *f)
   f->atomic_wait = share(share(counter(f, "atomic_wait"), f->atomics), (double)f->r->time_ps);
 }
 
+/* Answers of this GPU's memory take what an L2 hit does, and what their reads of DRAM waited there. */
+static void see_links(struct facts *f)
+{
+  const struct link_use *u = &f->r->links;
+  if (!u->requests) return;
+  const double own = counter(f, "requests"), l2_ps = f->p->l2_latency * (double)params_clock_ps(f->p);
+  const double far = (double)u->read_wait_ps;
+  f->to_links = share((double)u->requests, (double)u->requests + own);
+  f->links = share(far, far + own * l2_ps + counter(f, "dram_read_wait"));
+}
+
 static struct facts facts_of(const struct params *p, const struct sim_result *r, const struct launch *l)
 {
   struct facts f = {.p = p, .r = r, .sms = launch_sms(l, p)};
@@ -112,6 +125,7 @@ static struct facts facts_of(const struct params *p, const struct sim_result *r,
   see_time(&f);
   see_slots(&f);
   see_memory(&f);
+  see_links(&f);
   return f;
 }
 
@@ -193,6 +207,28 @@ static bool limited_by_size(const struct sim_result *r)
   return !strcmp(r->limiter, "registers") || !strcmp(r->limiter, "shared memory");
 }
 
+/* A link is full, and it is the kernel that fills it; or most of what it waits for is behind one. */
+static bool link_is_full(const struct facts *f)
+{
+  return f->r->links.taken >= loaded_unit && (f->to_links >= avoidable || f->links >= half);
+}
+
+static bool waits_for_links(const struct facts *f)
+{
+  return link_is_full(f) || f->links >= half;
+}
+
+static struct limiter of_links(const struct facts *f, double of_time)
+{
+  const struct link_use *u = &f->r->links;
+  if (link_is_full(f))
+    return says(LIMITER_LINKS, of_time, "a link taken for %.0f %% of the time; %.0f %% of issue slots wait for memory",
+                100 * u->taken, 100 * of_time);
+  return says(LIMITER_LINKS, of_time,
+              "answers over links, %.0f ns each, are %.0f %% of what memory takes; %.0f %% of issue slots wait for memory",
+              share((double)u->read_wait_ps, (double)u->reads) / 1000, 100 * f->links, 100 * of_time);
+}
+
 static struct limiter memory_latency(const struct facts *f, double of_time)
 {
   double all = 100 * of_time;
@@ -207,6 +243,7 @@ static struct limiter memory_latency(const struct facts *f, double of_time)
   if (f->excess >= avoidable)
     return says(LIMITER_COALESCING, of_time,
                 "%.0f %% of L1's sectors are excess; %.0f %% of issue slots wait for memory", 100 * f->excess, all);
+  if (waits_for_links(f)) return of_links(f, of_time);
   enum speed_unit most = busiest(f);
   if (in_memory(most) && f->speed[most].active >= loaded_unit)
     return says(limiter_of_unit[most], of_time,

@@ -29,7 +29,7 @@ struct limiter {
 /* "bank_conflicts": does not change; name: "bank conflicts", for people. */
 const char *limiter_key(enum limiter_id);
 const char *limiter_name(enum limiter_id);
-/* Costs for `run --what-if` that tell what it takes: "bank_conflicts". */
+/* Costs for `run --what-if` that tell what it takes: "bank_conflicts"; "": a launch alone has no such cost. */
 const char *limiter_costs(enum limiter_id);
 
 /* Of a timed run alone on the GPU; `launch` as in speed_of. */

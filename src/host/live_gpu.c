@@ -9,16 +9,21 @@
 #include "host/simulator.h"
 #include "host/surroundings.h"
 #include "time/dma/dma.h"
+#include "time/link/fabric.h"
+#include "time/link/hub_out.h"
 #include "time/machine/machine.h"
 #include "time/mem/l2_rights.h"
 #include "time/mem/outer_memory.h"
 #include "time/msg.h"
 #include "time/uvm/uvm.h"
 
+enum { GPU_LINKS = 2 * LINK_PORT_LANES };
+
 struct live_slot {
   struct live_launch launch;
   struct gpu_launch gpu; /* as the GPU has it; source NULL: the slot is free */
   unsigned together;     /* launches that were there at the same time, and this one */
+  picos link_taken[GPU_LINKS]; /* for how long the GPU's links had been taken when it came */
 };
 
 struct copy_slot {
@@ -265,7 +270,8 @@ bool live_open(struct simulator *s, const struct live_launch *l, const struct si
   struct live_slot *slot = &v->slot[s->open[s->n_open - 1]];
   for (unsigned i = 0; i < GPU_SLOTS; i++)
     if (v->slot[i].gpu.source) v->slot[i].together++;
-  *slot = (struct live_slot){*l, g, v->n_open + 1};
+  *slot = (struct live_slot){.launch = *l, .gpu = g, .together = v->n_open + 1};
+  if (s->around) fabric_taken(s->around->fabric, s->node, slot->link_taken, GPU_LINKS);
   v->n_open++;
   v->n_launches++;
   return true;
@@ -437,12 +443,29 @@ static void collect_shared(struct simulator *s, unsigned slot, struct sim_result
   r->limiter = gpu_occupancy(s->gpu, slot)->limiter;
 }
 
+static struct link_use links_of(const struct simulator *s, unsigned slot, uint64_t time)
+{
+  const struct hub_out_stats *of_cores = gpu_links_of_run(s->gpu);
+  struct link_use u = {0};
+  if (!of_cores || !s->around || !time) return u;
+  const picos *before = s->live->slot[slot].link_taken;
+  picos now[GPU_LINKS], most = 0;
+  const unsigned n = fabric_taken(s->around->fabric, s->node, now, GPU_LINKS);
+  for (unsigned i = 0; i < n; i++) most = later(most, now[i] - before[i]);
+  u.taken = most < time ? (double)most / (double)time : 1;
+  u.requests = of_cores->requests;
+  u.reads = of_cores->reads;
+  u.read_wait_ps = of_cores->read_wait;
+  return u;
+}
+
 static void collect_alone(struct simulator *s, unsigned slot, struct sim_result *r)
 {
   r->start_ps = s->live->slot[slot].gpu.start;
   r->mix = s->mix;
   r->thread_mix = s->threads_by;
   simulator_collect(s, s->gpu, &s->live->slot[slot].gpu.source->code, r);
+  r->links = links_of(s, slot, r->time_ps);
   r->work = s->isa->work(s->threads_by);
 }
 

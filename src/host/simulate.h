@@ -83,6 +83,13 @@ struct sim_options {
 enum { SIM_MAX_GROUPS = 8 };
 
 /* All pointers belong to the simulator and are valid until its next run. */
+/* What a timed run had to do with memory behind links: of the host, of other GPUs. */
+struct link_use {
+  double taken;                /* of the run, 0 to 1: the GPU's busiest link in its busiest direction, by whomever */
+  uint64_t requests;           /* of cores, a line each */
+  uint64_t reads, read_wait_ps; /* those that cores waited for, loads and atomics, and for how long, summed */
+};
+
 struct sim_result {
   enum run_end end;         /* not RUN_REFUSED: that is an error */
   bool timed;               /* the fields of a timed run below are filled */
@@ -108,6 +115,7 @@ struct sim_result {
   const char *limiter;      /* what limits ctas_per_sm */
   struct stat_group group[SIM_MAX_GROUPS];
   unsigned n_groups;
+  struct link_use links;    /* together == 1; zeros: there are none */
   const struct gpu_instances *instances; /* time/gpu/instances.h; NULL: not asked for, or not timed */
   const struct gpu_inst_profile *profile; /* per instruction (time/gpu/gpu.h); NULL: not of one launch, or not timed */
   const struct hazard *hazards; /* NULL: not checked */

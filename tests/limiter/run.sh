@@ -61,6 +61,22 @@ if [ -x "$nvcc" ] && [ -f "$(dirname "$bin")/cuda/libwarpstep-cuda.so" ]; then
   status=$? why=''
   [ $status -eq 2 ] && grep -q 'no launch that --time-kernels names' "$scratch/log" || why="status $status: $(tail -n 2 "$scratch/log")"
   verdict 'a launch that is not there' "$why"
+
+  # Memory of the host and of another GPU: links bound what streams from it or to it and what chases pointers in it, the same
+  # kernel on memory of its own GPU is bound by DRAM.
+  "$nvcc" -arch=sm_86 -o "$scratch/linked" tests/limiter/linked.cu
+  why=''
+  "$bin" exec --machine 2x-rtx-3090-nvlink --quiet --json "$scratch/linked.json" "$scratch/linked" >"$scratch/log" 2>&1 || why=$(cat "$scratch/log")
+  python3 - "$scratch/linked.json" >"$scratch/log" 2>&1 <<'P' || why+=$(cat "$scratch/log")
+import json, sys
+want = [("stream", "links", "a link taken for "), ("fill", "links", "a link taken for "), ("chase", "links", "answers over links, "),
+        ("stream", "links", "a link taken for "), ("stream", "dram_bandwidth", "DRAM taken for ")]
+got = [(l["limiter"], l["limiter_evidence"]) for l in json.load(open(sys.argv[1]))["launches"]]
+assert len(got) == len(want), got
+for (kernel, limiter, evidence), (named, why) in zip(want, got):
+    assert named == limiter and why.startswith(evidence), f"{kernel}: {named}, {why}"
+P
+  verdict 'memory behind links' "$why"
   rm -rf "$scratch"
 fi
 

@@ -37,7 +37,7 @@ static int unload(void **state)
 struct counters {
   uint64_t ctas, active_cycles, warp_cycles, slot[SLOT__N], class_sectors[MEM_CLASS__N], shared_conflicts, mem_busy, excess_sectors,
       thread_insts, warp_insts, divergences, op_requests[L2_OP__N], op_sectors[L2_OP__N], atomic_wait, pipe[PIPE__N], gmma_cycles,
-      noc_request_bytes, noc_reply_bytes, dram_read_bytes, dram_write_bytes;
+      noc_request_bytes, noc_reply_bytes, dram_read_bytes, dram_write_bytes, requests, dram_read_wait;
 };
 
 #define ONE(field)  {.name = #field, .offset = offsetof(struct counters, field), .count = 1}
@@ -47,7 +47,7 @@ static const struct stat_desc rows[] = {
     ONE(ctas), ONE(active_cycles), ONE(warp_cycles), MANY(slot), MANY(class_sectors), ONE(shared_conflicts), ONE(mem_busy),
     ONE(excess_sectors), ONE(thread_insts), ONE(warp_insts), ONE(divergences), MANY(op_requests), MANY(op_sectors),
     ONE(atomic_wait), MANY(pipe), ONE(gmma_cycles), ONE(noc_request_bytes), ONE(noc_reply_bytes), ONE(dram_read_bytes),
-    ONE(dram_write_bytes),
+    ONE(dram_write_bytes), ONE(requests), ONE(dram_read_wait),
 };
 
 /* All SMs have CTAs all the time, 24 warps each; three quarters of the slots wait for memory, the rest for arithmetic. */
@@ -61,12 +61,17 @@ static struct counters plain(void)
   return c;
 }
 
-static struct limiter of(struct counters *c, uint64_t cycles, const char *occupancy)
+static struct limiter of_linked(struct counters *c, struct link_use links, uint64_t cycles, const char *occupancy)
 {
   struct sim_result r = {.timed = true, .cycles = cycles, .time_ps = cycles * 500, .ctas_per_sm = 4, .limiter = occupancy,
-                         .n_groups = 1};
+                         .n_groups = 1, .links = links};
   r.group[0] = (struct stat_group){.prefix = "x", .desc = rows, .n = sizeof rows / sizeof rows[0], .data = c};
   return limiter_of(&preset.params, &r, NULL);
+}
+
+static struct limiter of(struct counters *c, uint64_t cycles, const char *occupancy)
+{
+  return of_linked(c, (struct link_use){0}, cycles, occupancy);
 }
 
 static void is(struct counters c, enum limiter_id want, double share)
@@ -138,6 +143,38 @@ static void latency_of_memory(void **state)
   is(c, LIMITER_L1, 0.75);
   c.mem_busy = (uint64_t)(0.5 * below * SMS * CYCLES);
   is(c, LIMITER_MEMORY, 0.75);
+}
+
+static void is_linked(struct counters c, struct link_use links, enum limiter_id want, const char *evidence)
+{
+  const struct limiter l = of_linked(&c, links, CYCLES, "warps");
+  if (l.id != want) fail_msg("%s, not %s: %s", limiter_key(l.id), limiter_key(want), l.evidence);
+  if (strncmp(l.evidence, evidence, strlen(evidence)) != 0) fail_msg("%s", l.evidence);
+}
+
+/* Warps that wait for memory, which answers 1,000 requests here, with the latency of L2 each, and waits of 1 us in DRAM. */
+static void links(void **state)
+{
+  (void)state;
+  struct counters c = plain();
+  c.requests = 1000, c.dram_read_wait = 1000000;
+  const double own = 1000.0 * preset.params.l2_latency * (double)params_clock_ps(&preset.params) + 1e6;
+  /* half of what memory takes is over links, which are nearly idle */
+  struct link_use u = {.taken = 0.1, .requests = 100, .reads = 100, .read_wait_ps = (uint64_t)(own * above)};
+  is_linked(c, u, LIMITER_LINKS, "answers over links, ");
+  u.read_wait_ps = (uint64_t)(own * below);
+  is_linked(c, u, LIMITER_MEMORY, "");
+  /* a link is full: of the kernel's if a third of its requests go there */
+  u = (struct link_use){.taken = 0.5 * above, .requests = 501};
+  is_linked(c, u, LIMITER_LINKS, "a link taken for 50 % of the time; 75 % of issue slots wait for memory");
+  u.requests = 499;
+  is_linked(c, u, LIMITER_MEMORY, "");
+  u.requests = 501, u.taken = 0.5 * below;
+  is_linked(c, u, LIMITER_MEMORY, "");
+  /* what can be avoided goes first */
+  u.taken = 0.9;
+  c.excess_sectors = 900;
+  is_linked(c, u, LIMITER_COALESCING, "");
 }
 
 static void units(void **state)
@@ -262,7 +299,7 @@ static void names(void **state)
 {
   (void)state;
   for (enum limiter_id i = 0; i < LIMITER__N; i++) {
-    assert_true(limiter_key(i)[0] && limiter_name(i)[0] && limiter_costs(i)[0]);
+    assert_true(limiter_key(i)[0] && limiter_name(i)[0] && (limiter_costs(i)[0] || i == LIMITER_LINKS));
     for (enum limiter_id k = 0; k < i; k++) assert_string_not_equal(limiter_key(i), limiter_key(k));
   }
 }
@@ -270,7 +307,7 @@ static void names(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(waits), cmocka_unit_test(latency_of_memory), cmocka_unit_test(units),
+      cmocka_unit_test(waits), cmocka_unit_test(latency_of_memory), cmocka_unit_test(links), cmocka_unit_test(units),
       cmocka_unit_test(issue_slots), cmocka_unit_test(empty_sms), cmocka_unit_test(names),
   };
   return cmocka_run_group_tests(tests, load, unload);

@@ -131,6 +131,11 @@ static void test_link_copies(void **state)
     struct dma_copy c = {.dst = b, .src = a, .bytes = BYTES, .rows = 1, .setup = SETUP, .dst_node = DMA_HERE, .src_node = HOST};
     double trip = 2 * 350e3 + 100e3, h2d = (double)run_copy(&r, c);
     assert_within(h2d, SETUP + trip + BYTES * 1e6 / p->pcie_h2d_mbps, 0.02);
+    picos taken[3];
+    assert_int_equal(fabric_taken(r.fabric, 0, taken, 3), 2); /* a link has two directions */
+    const picos most = taken[0] > taken[1] ? taken[0] : taken[1], least = taken[0] + taken[1] - most;
+    assert_within((double)most, BYTES * 1e6 / p->pcie_h2d_mbps, 0.001);
+    assert_true(least < most / 10); /* requests alone */
     assert_true(same(&r, a, b, BYTES));
     scatter(&r, a, BYTES, 4);
     c = (struct dma_copy){.dst = b, .src = a, .bytes = BYTES, .rows = 1, .setup = SETUP, .dst_node = HOST, .src_node = DMA_HERE};

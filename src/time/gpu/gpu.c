@@ -565,6 +565,11 @@ unsigned gpu_stats_groups(struct gpu *g, struct stat_group out[GPU_MAX_GROUPS])
   return stats_groups(&g->count.stats, &g->count.sum, out);
 }
 
+const struct hub_out_stats *gpu_links_of_run(const struct gpu *g)
+{
+  return g->outward ? &g->count.sum.outward : NULL;
+}
+
 static void check_laws_of(struct gpu *g, struct netlist_stats *sum)
 {
   struct stat_group group[GPU_MAX_GROUPS];

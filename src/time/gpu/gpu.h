@@ -177,6 +177,10 @@ struct gpu_instances;
 void gpu_count_instances(struct gpu *, bool on);
 const struct gpu_instances *gpu_instances_of_run(const struct gpu *);
 
+/* What the launches of that run asked of memory behind links; NULL: the GPU has no links. */
+struct hub_out_stats;
+const struct hub_out_stats *gpu_links_of_run(const struct gpu *);
+
 struct netlist_stats;
 /* All counters since gpu_new, at any time between windows: what happened between two of them is their difference. */
 void gpu_counters(const struct gpu *, struct netlist_stats *);

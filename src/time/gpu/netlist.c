@@ -465,6 +465,8 @@ void netlist_since(struct netlist_stats *after, const struct netlist_stats *befo
   }
   after->outward.requests -= from.outward.requests;
   after->outward.replies -= from.outward.replies;
+  after->outward.reads -= from.outward.reads;
+  after->outward.read_wait -= from.outward.read_wait;
 }
 
 void netlist_traffic(const struct netlist *n, unsigned slot, struct traffic *t)

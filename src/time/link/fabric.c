@@ -197,6 +197,17 @@ picos fabric_epoch(const struct fabric *f, const picos *window)
   return least;
 }
 
+unsigned fabric_taken(const struct fabric *f, unsigned node, picos *taken, unsigned n)
+{
+  unsigned found = 0;
+  for (unsigned i = 0; i < f->n_wires && found < n; i++) {
+    const struct machine_link *l = &f->m->links[i / 2];
+    const struct wire *w = &f->wire[i].wire;
+    if (l->end[0] == node || l->end[1] == node) taken[found++] = w->stats.bytes * w->cfg.femtos_per_byte / 1000;
+  }
+  return found;
+}
+
 /* --- messages ----------------------------------------------------------------------------------- */
 
 /* Where it goes from there. Answers to a switch's requests go back to it. */

@@ -50,6 +50,10 @@ void fabric_watch(struct fabric *, void (*answered)(void *ctx, const struct link
  * is too fast for them. */
 picos fabric_epoch(const struct fabric *, const picos *window);
 
+/* For how long each direction of the links of a node has been taken since the fabric was made, ps: the first n of them,
+ * in an order that does not change. Returns how many. Between epochs. */
+unsigned fabric_taken(const struct fabric *, unsigned node, picos *taken, unsigned n);
+
 extern const struct part_ops fabric_ops;
 
 #endif

@@ -11,6 +11,7 @@ void hub_out_init(struct hub_out *h, struct arena *a, const struct hub_out_confi
   *h = (struct hub_out){.cfg = *cfg, .reads_left = cfg->reads, .peer_reads_left = cfg->peer_reads,
                         .n_spare = HUB_MESSAGES};
   h->sent = ARENA_ARRAY(a, struct mem_req, HUB_MESSAGES);
+  h->sent_at = ARENA_ARRAY(a, picos, HUB_MESSAGES);
   h->spare = ARENA_ARRAY(a, uint16_t, HUB_MESSAGES);
   for (unsigned i = 0; i < HUB_MESSAGES; i++) h->spare[i] = (uint16_t)i;
 }
@@ -89,6 +90,7 @@ static void send(struct hub_out *h, const struct mem_req *r, enum link_msg_kind 
     bytes += sizeof all.team;
   }
   h->sent[tag] = *r;
+  h->sent_at[tag] = now;
   const struct link_msg m = {.arrive = later(now, h->port.last_sent),
                              .line = line_number(r->line),
                              .payload = payload,
@@ -216,7 +218,11 @@ static bool take_answer(struct hub_out *h, unsigned lane, picos now)
   const struct mem_req r = h->sent[m->tag];
   bool data = !is_store(&r) && r.op != MEM_RED, ok = finish(h, &r, m, now);
   h->spare[h->n_spare++] = (uint16_t)m->tag;
-  if (data) ++*reads_left(h, &r);
+  if (data) {
+    ++*reads_left(h, &r);
+    h->stats.reads++;
+    h->stats.read_wait += now - h->sent_at[m->tag];
+  }
   link_port_pop(&h->port, lane, now);
   if (!ok) return false;
   h->stats.replies++;

@@ -31,6 +31,8 @@ struct hub_out_config {
 
 struct hub_out_stats {
   uint64_t requests, replies, sectors[L2_OP__N];
+  uint64_t reads;     /* requests that cores wait for: loads and atomics; those of missing pages are none */
+  uint64_t read_wait; /* ps, summed: from when they leave the crossbar to when their answers go into it */
 };
 
 struct hub_out {
@@ -43,6 +45,7 @@ struct hub_out {
   struct uvm *uvm;    /* takes what touches managed memory that is not here, and is stepped by this part; NULL: none */
   /* state */
   struct mem_req *sent; /* [HUB_MESSAGES] by tag */
+  picos *sent_at;       /* when it left the crossbar */
   uint16_t *spare, n_spare;
   uint32_t reads_left, peer_reads_left;
   struct fault fault;

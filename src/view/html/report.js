@@ -91,6 +91,7 @@ function showLimiter(report) {
   if (!report.limiter) return element("p", {class: "note"}, "Not known: the kernel did not run to its end.");
   const verdict = element("div", {class: "verdict"}, element("strong", {id: "limiter-name"}, report.limiter.name),
     element("p", {id: "limiter-evidence"}, report.limiter.evidence));
+  if (!report.limiter.costs) return verdict;
   if (!report.what_if) return [verdict, element("p", {class: "note"},
     "What it costs is simulated when asked for: " + (page.program ? "warpstep capture, then " : "") +
     `warpstep run --what-if ${report.limiter.costs}`)];
