@@ -229,6 +229,9 @@ static void depbar(void **state)
     assert_int_equal(t[3] - t[0], 3);
     assert_int_equal(t[4] - t[0], stall >= 4 ? SHARED_LOAD : 3 + stall);
     assert_int_equal(t[7] - t[0] >= SHARED_LOAD, 1);
+    if (stall >= 4) /* held because of the load, though the counter does not reach zero; the only warp is never passed over */
+      assert_true(r.sm->stats.warp_state[WS_SHORT_SCOREBOARD] >= t[4] - (t[3] + stall));
+    assert_int_equal(r.sm->stats.warp_state[WS_NOT_SELECTED], 0);
     free(m);
     rig_free(&r);
   }

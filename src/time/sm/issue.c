@@ -243,7 +243,12 @@ static struct issue_seen obstacle(struct issue *s, struct warp_slot *w, unsigned
   if (now < w->ib.valid_at[w->ib.head]) return no_instruction(w, w->ib.valid_at[w->ib.head], now);
   if (w->depbar && now >= w->depbar_from) {
     unsigned busy = depbar_waits_for(w, w->depbar);
-    if (busy) return waits(counter_state(w, busy), CYCLE_NEVER, CYCLE_NEVER);
+    if (busy) {
+      w->books.depbar_state = (uint8_t)counter_state(w, busy);
+      w->books.depbar_until = CYCLE_NEVER;
+      return waits(counter_state(w, busy), CYCLE_NEVER, CYCLE_NEVER);
+    }
+    if (w->books.depbar_until == CYCLE_NEVER) w->books.depbar_until = now;
     w->depbar = NULL;
   }
   const struct inst *in = w->next;

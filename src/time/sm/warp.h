@@ -66,6 +66,8 @@ struct warp_books {
   uint64_t jump_until;  /* end of the last jump's resolution */
   uint8_t blocked_state; /* what it waits for when its unit is taken, enum warp_state */
   uint8_t depbar_waits; /* counters the last DEPBAR waits for */
+  uint8_t depbar_state; /* enum warp_state: what it has held the warp in */
+  uint64_t depbar_until; /* the end of that, CYCLE_NEVER: it still does */
 };
 
 /* What the issue stage looks at every cycle comes first; what only few instructions of few kernels need is in arrays of
