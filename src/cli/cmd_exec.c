@@ -637,6 +637,7 @@ static int start(struct exec_run *x, char **program)
   struct share_hub hub;
   if (x->share && !share_hub_start(&hub, &e)) return cli_error("%s", e.msg);
   if (x->share) fprintf(x->out, "share=%s\n", hub.name);
+  fprintf(x->out, "program=%d\n", (int)getpid());
   program_hand_over(x->out, &x->text, dir, !x->native);
   if (x->ranks.given) return rank_hub_run(x->ranks.n, program);
   if (x->share) return share_hub_run(&hub, program);

@@ -124,6 +124,19 @@ reports() {
 }
 report reports "$(reports | head -n 1)"
 
+# A program that makes no CUDA call: one line says so, but when quiet, and when a process that it started had kernels.
+unused() {
+  "$BIN" exec "$scratch/unused" >"$scratch/out" 2>"$scratch/err" || echo "exit status $?"
+  says "$scratch/err" "warpstep: no kernel launches on rtx-3070: the program did not use the GPU"
+  [ "$(cat "$scratch/out" "$scratch/err" | wc -l)" -eq 1 ] || echo "more than a line: $(tail -n 1 "$scratch/err")"
+  "$BIN" exec --quiet "$scratch/unused" >"$scratch/out" 2>&1
+  [ ! -s "$scratch/out" ] || echo "not quiet: $(head -n 1 "$scratch/out")"
+  "$BIN" exec bash -c "$scratch/unused launch; true" >"$scratch/out" 2>&1
+  says "$scratch/out" "warpstep: 1 kernel launches"
+  ! grep "did not use" "$scratch/out"
+}
+report "unused GPU" "$(unused | head -n 1)"
+
 # One that is there already is replaced, whatever clock its time is of (files may be noted later than the system's coarse clock
 # says); what another process of the same program has written stays.
 replaced() {

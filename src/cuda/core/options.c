@@ -25,6 +25,7 @@ static bool number_option(struct exec_options *o, const char *key, uint64_t **n)
        : strcmp(key, "print_limit") == 0 ? &o->print_limit
        : strcmp(key, "error_exitcode") == 0 ? &o->error_exitcode
        : strcmp(key, "started") == 0 ? &o->started
+       : strcmp(key, "program") == 0 ? &o->program
        : strcmp(key, "ranks_fd") == 0 ? &o->ranks_fd
                                        : NULL;
   return *n != NULL;

@@ -3,7 +3,7 @@
  *
  *   gpu machine presets set=KEY=VALUE mode threads interleave time stop cold report json trace quiet capture
  *   timeline timeline_sms timeline_warps timeline_us progress max_cycles max_insts sample sample_ctas
- *   sanitize leaks print_level print_limit error_exitcode log tally started
+ *   sanitize leaks print_level print_limit error_exitcode log tally started program
  *   debug debug_gdb debug_commands debug_batch debug_turn html html_baseline
  *   host_time spin ranks_fd share
  *   ncu_stream ncu_log ncu_code ncu_schedulers ncu_waits ncu_quiet ncu_OPTION=VALUE (ncu/ncu_filter.h)
@@ -62,6 +62,7 @@ struct exec_options {
   uint64_t ranks_fd;     /* of the socket to other ranks (base/ranks.h); 0: there are none */
   const char *share;     /* NAME/PROCESS/DESCRIPTOR of who gives out the GPU (cli/share_hub.h); NULL: nobody does */
   uint64_t started;      /* when the program was: ns of the clock of files, 0: not known */
+  uint64_t program;      /* process that says so when nothing used the GPU (cuda/unused_gpu.c); 0: none does */
   uint64_t sample;       /* launches alike that are timed before others are estimated; 0: all are timed */
   struct arena arena;
 };
