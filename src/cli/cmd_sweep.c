@@ -8,6 +8,7 @@
 #include "base/host_memory.h"
 #include "base/output.h"
 #include "cli/commands.h"
+#include "cli/sweep_files.h"
 #include "config/presets.h"
 #include "study/sweep_build.h"
 #include "study/sweep_run.h"
@@ -228,6 +229,7 @@ static int with_sweep(struct sweep_command *c, const struct sweep *w)
   struct err e = {""};
   struct sweep_counts n = {0};
   const char *path = c->task ? c->part : c->out;
+  if (!c->table && !c->collect && !sweep_files_check(w)) return CLI_BAD_INPUT;
   if (c->slurm) return print_script(c);
   if (c->plot && !output_check(c->plot, &e)) return cli_error("%s", e.msg);
   struct sweep_store *s = c->table ? sweep_store_look(path, &e) : sweep_store_open(path, w, c->build, c->folder, &e);

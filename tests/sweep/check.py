@@ -186,10 +186,11 @@ def check_slurm(d):
 
 def check_failing(d):
     text = SWEEP.replace(KERNELS["saxpy_loop"], str(d / "none.launch"))
-    p = sweep(d, text, ok=(1,))
-    assert "16 of 16 points ran, 8 failed" in p.stderr and "cannot read" in p.stderr, p.stderr
-    assert sorted({r[4] for r in rows(d / "t.sqlite")}) == [0, 2]
     launch = pathlib.Path(KERNELS["saxpy_loop"])
+    (d / "none.launch").write_text(launch.read_text())  # its cubin does not lie beside it
+    p = sweep(d, text, ok=(1,))
+    assert "16 of 16 points ran, 8 failed" in p.stderr and "saxpy_loop.sm" in p.stderr, p.stderr
+    assert sorted({r[4] for r in rows(d / "t.sqlite")}) == [0, 2]
     (d / "none.launch").write_text(launch.read_text().replace('"saxpy_loop.sm', f'"{launch.parent}/saxpy_loop.sm'))
     p = sweep(d, text, ok=(1,))
     assert "0 of 16 points ran" in p.stderr
@@ -275,6 +276,29 @@ def check_refused(d):
     p = subprocess.run([BIN, "sweep", "below/t.sweep", "--presets", PRESETS], cwd=d, capture_output=True, text=True)
     assert p.returncode == 2 and "another folder" in p.stderr, p.stderr
     sweep(d, SWEEP, "--table")  # looking is allowed
+
+
+def check_missing(d):
+    """A file or program that is not there is one line before anything runs; looking at results needs none."""
+    sweep(d, SWEEP, "--quiet")
+    before = rows(d / "t.sqlite", "*")
+    (d / "text").write_text("no program")
+    for run, words in (
+        ("none.launch", "./none.launch: cannot read: No such file"),
+        ("--no-check /no/such/file.launch", "/no/such/file.launch: cannot read: No such file"),
+        ("--buf x:u32:64 none.cubin", "./none.cubin: cannot read: No such file"),
+        (f"{KERNELS['vecadd']} {d}/none.cubin", "none.cubin"),
+        ("exec ./none 1000", "./none: No such file"),
+        ("exec --functional none-such-program", "none-such-program: not found in PATH"),
+        ("exec ./text", "chmod +x"),
+        ("--no-such-option none.launch", "--no-such-option"),
+    ):
+        text = SWEEP.replace(f"{KERNELS['saxpy_loop']} --no-check", run)
+        for options in ([], ["--slurm", "2"], ["--task", "0/2"]):
+            p = sweep(d, text, *options, ok=(2,))
+            assert words in p.stderr and p.stderr.count("\n") == 1 and not p.stdout, f"{words}: {p.stderr}"
+        sweep(d, text, "--table")
+    assert rows(d / "t.sqlite", "*") == before and not (d / "t.sqlite.0").exists()
 
 
 def check_preset_file(d):
