@@ -13,7 +13,8 @@ enum { MAX_FINDINGS = 1 << 12 }; /* of a launch: each has its own pair of instru
 
 void findings_free(struct findings *fs)
 {
-  free(fs->item);
+  free(fs->kept.item);
+  free(fs->left.item);
   *fs = (struct findings){0};
 }
 
@@ -23,22 +24,41 @@ static bool is_same(const struct finding *x, const struct finding *y)
          x->level == y->level && strcmp(x->what, y->what) == 0;
 }
 
-static uint32_t *recent_of(struct findings *fs, const struct finding *like)
+static uint32_t *recent_of(struct finding_list *l, const struct finding *like)
 {
   const uint64_t key = (like->a.pc >> 4) * 31 + (like->b.pc >> 4) * 7 + like->kind;
-  return &fs->recent[key % (sizeof fs->recent / sizeof *fs->recent)];
+  return &l->recent[key % (sizeof l->recent / sizeof *l->recent)];
 }
 
-static struct finding *find(struct findings *fs, const struct finding *like)
+static struct finding *find(struct finding_list *l, const struct finding *like)
 {
-  uint32_t *recent = recent_of(fs, like);
-  if (*recent && is_same(&fs->item[*recent - 1], like)) return &fs->item[*recent - 1];
-  for (uint32_t i = fs->n; i-- > 0;) {
-    if (!is_same(&fs->item[i], like)) continue;
+  uint32_t *recent = recent_of(l, like);
+  if (*recent && is_same(&l->item[*recent - 1], like)) return &l->item[*recent - 1];
+  for (uint32_t i = l->n; i-- > 0;) {
+    if (!is_same(&l->item[i], like)) continue;
     *recent = i + 1;
-    return &fs->item[i];
+    return &l->item[i];
   }
   return NULL;
+}
+
+/* Below MAX_FINDINGS. */
+static struct finding *add(struct finding_list *l, const struct finding *like)
+{
+  if (l->n == l->cap) {
+    l->cap = l->cap ? 2 * l->cap : 64;
+    l->item = realloc(l->item, l->cap * sizeof *l->item);
+    NO_MEMORY_IF(!l->item);
+  }
+  l->item[l->n] = *like;
+  *recent_of(l, like) = ++l->n;
+  return &l->item[l->n - 1];
+}
+
+static void forget(struct finding_list *l)
+{
+  l->n = 0;
+  memset(l->recent, 0, sizeof l->recent);
 }
 
 /* Of a race that is only counted each report is one: which are of one pair of instructions nobody knows. */
@@ -46,7 +66,7 @@ static void count(struct findings *fs, const struct finding *f, uint64_t n)
 {
   const bool race = f->kind == FINDING_RACE;
   if (f->level == LEVEL_ERROR) fs->errors += race ? 1 : n;
-  else fs->warnings += race ? 1 : n;
+  if (f->level == LEVEL_WARNING) fs->warnings += race ? 1 : n;
 }
 
 static struct finding *count_only(struct findings *fs, const struct finding *f, uint64_t n)
@@ -56,26 +76,28 @@ static struct finding *count_only(struct findings *fs, const struct finding *f, 
   return NULL;
 }
 
+static struct finding *leave_out(struct findings *fs, const struct finding *like)
+{
+  if (find(&fs->left, like) || fs->left.n == MAX_FINDINGS) return NULL;
+  add(&fs->left, like);
+  fs->left_out[like->level]++;
+  return NULL;
+}
+
 struct finding *finding_note(struct findings *fs, const struct finding *like, uint64_t threads, bool *fresh)
 {
   *fresh = false;
-  if (like->level < fs->least) return NULL;
-  struct finding *old = find(fs, like);
-  if (old) {
-    old->count += threads;
-    return old;
+  if (like->level < fs->least) return leave_out(fs, like);
+  struct finding *f = find(&fs->kept, like);
+  if (f) {
+    f->count += threads;
+    return f;
   }
-  if (fs->n == MAX_FINDINGS) return count_only(fs, like, threads);
-  if (fs->n == fs->cap) {
-    fs->cap = fs->cap ? 2 * fs->cap : 64;
-    fs->item = realloc(fs->item, fs->cap * sizeof *fs->item);
-    NO_MEMORY_IF(!fs->item);
-  }
+  if (fs->kept.n == MAX_FINDINGS) return count_only(fs, like, threads);
   *fresh = true;
-  *recent_of(fs, like) = fs->n + 1;
-  fs->item[fs->n] = *like;
-  fs->item[fs->n].count = threads;
-  return &fs->item[fs->n++];
+  f = add(&fs->kept, like);
+  f->count = threads;
+  return f;
 }
 
 /* --- printing ------------------------------------------------------------------------------------ */
@@ -237,8 +259,8 @@ static void print_race(const struct printer *p, const struct finding *f)
 void findings_flush(struct findings *fs, const struct module *m, const struct line_table *lines)
 {
   const struct printer p = {.out = fs->out, .module = m, .lines = lines};
-  for (uint32_t i = 0; i < fs->n; i++) {
-    const struct finding *f = &fs->item[i];
+  for (uint32_t i = 0; i < fs->kept.n; i++) {
+    const struct finding *f = &fs->kept.item[i];
     count(fs, f, f->count);
     fs->races += f->kind == FINDING_RACE;
     if (fs->printed == fs->limit) {
@@ -254,7 +276,7 @@ void findings_flush(struct findings *fs, const struct module *m, const struct li
     line(&p, "%" PRIu64 " more findings of this launch, beyond %d different ones, are only counted", fs->beyond,
          MAX_FINDINGS);
   fs->beyond = 0;
-  fs->n = 0;
-  memset(fs->recent, 0, sizeof fs->recent);
+  forget(&fs->kept);
+  forget(&fs->left);
   fflush(fs->out);
 }

@@ -42,34 +42,39 @@ struct finding {
   uint64_t count;             /* threads; bytes of a race */
 };
 
+/* Different ones of the launch that runs, in the order in which they were made. */
+struct finding_list {
+  struct finding *item;
+  uint32_t n, cap;
+  uint32_t recent[256]; /* 1 + where one lies, by a hash of its instructions; 0: none */
+};
+
 /* All of a run. */
 struct findings {
   FILE *out;
-  enum finding_level least;  /* lower ones are not kept */
+  enum finding_level least;  /* lower ones are left out: neither printed nor among errors and warnings */
   uint64_t limit;            /* findings to print; those above it are counted */
   uint64_t printed, hidden;
   uint64_t beyond;           /* of the launch that runs: further ones, when there were too many to keep */
   uint64_t errors, warnings; /* of threads, as compute-sanitizer counts; races: of findings */
   uint64_t races;
-  struct finding *item;      /* of the launch that runs, in the order in which they were made */
-  uint32_t n, cap;
-  uint32_t recent[256];      /* 1 + where one lies, by a hash of its instructions; 0: none */
+  uint64_t left_out[LEVEL_ERROR]; /* by level: of each launch the different ones, as far as a list takes them */
+  struct finding_list kept, left;
 };
 
 void findings_free(struct findings *);
 
 /* The finding of this kind at these two instructions, in this space; count is added to it. A new one has *fresh set,
- * and the caller fills in the rest. NULL: such are not kept, or there are too many, and it
- * is only counted. */
+ * and the caller fills in the rest. NULL: it is left out, or there are too many, and it is only counted. */
 struct finding *finding_note(struct findings *, const struct finding *like, uint64_t count, bool *fresh);
 
-/* As finding_note does of the finding that it returned, item[index], in this launch. */
+/* As finding_note does of the finding that it returned, kept.item[index], in this launch. */
 static inline void finding_again(struct findings *fs, uint32_t index, uint64_t count)
 {
-  fs->item[index].count += count;
+  fs->kept.item[index].count += count;
 }
 
-/* Prints the findings of a launch of this module and forgets them. lines: NULL: there are none. */
+/* A launch of this module has ended: its findings are printed and forgotten. lines: NULL: there are none. */
 void findings_flush(struct findings *, const struct module *, const struct line_table *);
 
 #endif

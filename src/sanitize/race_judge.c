@@ -53,11 +53,11 @@ static uint32_t report(const struct race_step *x, const struct race_pair *p, enu
   const uint64_t now = inst_of(&p->now), old = inst_of(p->old);
   const uint64_t key = UINT64_C(1) << 63 | (uint64_t)p->space << 56 | (uint64_t)kind << 48 | now << 24 | old;
   const size_t at = (now * 31 + old * 7 + kind) % (sizeof x->told->slot / sizeof *x->told->slot);
+  const bool left_out = kinds[kind].level < fs->least;
   bool fresh;
-  if (kinds[kind].level < fs->least) return RACE_TOLD_NOTHING;
   if (x->told->slot[at].key == key) {
-    finding_again(fs, x->told->slot[at].index, p->bytes);
-    return x->told->slot[at].index + 1;
+    if (!left_out) finding_again(fs, x->told->slot[at].told - 1, p->bytes);
+    return x->told->slot[at].told;
   }
   struct finding f = {.kind = FINDING_RACE, .level = kinds[kind].level,
                       .a = access_of(x, &p->now, x->writes, p->space),
@@ -65,10 +65,10 @@ static uint32_t report(const struct race_step *x, const struct race_pair *p, enu
   snprintf(f.what, sizeof f.what, "%s", kinds[kind].what);
   struct finding *to = finding_note(fs, &f, p->bytes, &fresh);
   if (fresh) snprintf(to->detail[0], sizeof to->detail[0], "%s", kinds[kind].detail);
-  if (!to) return 0;
+  if (!to && !left_out) return 0;
   x->told->slot[at].key = key;
-  x->told->slot[at].index = (uint32_t)(to - fs->item);
-  return x->told->slot[at].index + 1;
+  x->told->slot[at].told = left_out ? RACE_TOLD_NOTHING : (uint32_t)(to - fs->kept.item) + 1;
+  return x->told->slot[at].told;
 }
 
 /* --- order --------------------------------------------------------------------------------------------- */

@@ -11,8 +11,8 @@
 /* Findings of a launch that were told already, by their instructions: a loop that races does it again and again. */
 struct race_told {
   struct {
-    uint64_t key;   /* 0: none */
-    uint32_t index; /* finding_again */
+    uint64_t key;  /* 0: none */
+    uint32_t told; /* race_memo.told */
   } slot[256];
 };
 

@@ -143,8 +143,7 @@ static void print_findings(struct sanitizer *s)
 {
   struct line_table lines = {0};
   struct err e;
-  if (!s->findings.n) return;
-  const bool ok = line_table_read(s->module, &lines, &e);
+  const bool ok = s->findings.kept.n && line_table_read(s->module, &lines, &e);
   findings_flush(&s->findings, s->module, ok ? &lines : NULL);
   line_table_free(&lines);
 }
@@ -195,6 +194,17 @@ void sanitizer_leaked(struct sanitizer *s, uint64_t addr, uint64_t bytes)
   s->findings.errors++;
 }
 
+/* Silence must not pass for "there was nothing". */
+static void print_left_out(const struct findings *f, FILE *out)
+{
+  const uint64_t notes = f->left_out[LEVEL_NOTE], warnings = f->left_out[LEVEL_WARNING];
+  if (!notes && !warnings) return;
+  fputs("========= Not shown:", out);
+  if (warnings) fprintf(out, " %" PRIu64 " warning%s", warnings, warnings == 1 ? "" : "s");
+  if (notes) fprintf(out, "%s %" PRIu64 " note%s", warnings ? "," : "", notes, notes == 1 ? "" : "s");
+  fprintf(out, " (--print-level %s)\n", notes ? "info" : "warn");
+}
+
 uint64_t sanitizer_finish(struct sanitizer *s)
 {
   const struct findings *f = &s->findings;
@@ -205,6 +215,7 @@ uint64_t sanitizer_finish(struct sanitizer *s)
   if (f->hidden) fprintf(out, "========= %" PRIu64 " more findings are not printed (--print-limit)\n", f->hidden);
   if (has(s, SANITIZE_RACECHECK))
     fprintf(out, "========= RACECHECK SUMMARY: %" PRIu64 " hazard%s displayed\n", f->races, f->races == 1 ? "" : "s");
+  print_left_out(f, out);
   if (f->warnings)
     fprintf(out, "========= WARNING SUMMARY: %" PRIu64 " warning%s\n", f->warnings, f->warnings == 1 ? "" : "s");
   fprintf(out, "========= ERROR SUMMARY: %" PRIu64 " error%s\n", f->errors, f->errors == 1 ? "" : "s");

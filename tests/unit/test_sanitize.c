@@ -87,6 +87,28 @@ static void many_findings(void **state)
   findings_free(&fs);
 }
 
+/* What is below the level that was asked for: counted by level, each pair of instructions of a launch once. */
+static void left_out_findings(void **state)
+{
+  enum { PAIRS = 300, TIMES = 3, LAUNCHES = 2 };
+  (void)state;
+  struct findings fs = {.out = tmpfile(), .least = LEVEL_ERROR};
+  bool fresh;
+  for (unsigned i = 0; i < LAUNCHES * TIMES * PAIRS; i++) {
+    const struct finding like = {.kind = FINDING_RACE, .level = i % 3 ? LEVEL_NOTE : LEVEL_WARNING,
+                                 .a = {.pc = 16 * (i % PAIRS)}};
+    assert_null(finding_note(&fs, &like, 1, &fresh));
+    assert_false(fresh);
+    if (i == TIMES * PAIRS - 1) findings_flush(&fs, NULL, NULL); /* another launch */
+  }
+  assert_int_equal(fs.left_out[LEVEL_WARNING], LAUNCHES * PAIRS / 3);
+  assert_int_equal(fs.left_out[LEVEL_NOTE], LAUNCHES * (PAIRS - PAIRS / 3));
+  assert_int_equal(fs.errors + fs.warnings + fs.races, 0);
+  fclose(fs.out);
+  fs.out = NULL;
+  findings_free(&fs);
+}
+
 static struct race_entry access_of(const struct race_cta *c, unsigned u)
 {
   return (struct race_entry){.warp = c->first + u + 1, .clock = c->warp[u].clock};
@@ -207,7 +229,8 @@ static void tools(void **state)
 int main(void)
 {
   const struct CMUnitTest all[] = {
-    cmocka_unit_test(joins), cmocka_unit_test(bits), cmocka_unit_test(many_findings), cmocka_unit_test(barriers), cmocka_unit_test(fences),
+    cmocka_unit_test(joins), cmocka_unit_test(bits), cmocka_unit_test(many_findings), cmocka_unit_test(left_out_findings),
+    cmocka_unit_test(barriers), cmocka_unit_test(fences),
     cmocka_unit_test(copies), cmocka_unit_test(shadow), cmocka_unit_test(tools),
   };
   return cmocka_run_group_tests(all, NULL, NULL);
