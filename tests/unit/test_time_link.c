@@ -61,7 +61,7 @@ static picos time_of(const struct wire_config *cfg, unsigned n, uint32_t payload
   struct link_msg m = {.payload = payload, .kind = LINK_WRITE};
   picos last = 0;
   wire_init(&w, cfg);
-  for (unsigned i = 0; i < n; i++) wire_push(&w, &m);
+  for (unsigned i = 0; i < n; i++) wire_push(&w, &m, NULL);
   for (picos now; (now = wire_next(&w)) != TIME_NEVER;) {
     struct wire_passage p;
     struct link_msg *sent = wire_send(&w, now, &p);
@@ -117,9 +117,9 @@ static void test_classes(void **state)
   struct wire w;
   struct wire_passage p;
   wire_init(&w, &c);
-  for (unsigned i = 0; i < 2; i++) wire_push(&w, &(struct link_msg){.kind = LINK_WRITE, .payload = 128, .tag = i});
-  wire_push(&w, &(struct link_msg){.kind = LINK_DATA, .payload = 128, .tag = 7});
-  wire_push(&w, &(struct link_msg){.kind = LINK_DONE, .tag = 8});
+  for (unsigned i = 0; i < 2; i++) wire_push(&w, &(struct link_msg){.kind = LINK_WRITE, .payload = 128, .tag = i}, NULL);
+  wire_push(&w, &(struct link_msg){.kind = LINK_DATA, .payload = 128, .tag = 7}, NULL);
+  wire_push(&w, &(struct link_msg){.kind = LINK_DONE, .tag = 8}, NULL);
   static const unsigned order[] = {8, 7, 0}; /* acknowledgements first, which take no credit, then answers */
   for (unsigned i = 0; i < 3; i++) {
     struct link_msg *m = wire_send(&w, wire_next(&w), &p);

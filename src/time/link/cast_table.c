@@ -15,13 +15,14 @@ void cast_table_init(struct cast_table *t, unsigned entries, line_reduce_fn *red
 
 void cast_table_free(struct cast_table *t)
 {
-  for (unsigned i = 0; i < t->entries; i++) {
-    mem_free(t->entry[i].body);
-    mem_free(t->entry[i].line);
-  }
   mem_free(t->entry);
   mem_free(t->spare);
   link_ring_free(&t->held);
+}
+
+static bool is_load(const struct cast_entry *e)
+{
+  return e->m.kind == LINK_READ;
 }
 
 uint32_t cast_table_enter(struct cast_table *t, const struct link_msg *m)
@@ -30,12 +31,14 @@ uint32_t cast_table_enter(struct cast_table *t, const struct link_msg *m)
   const uint32_t number = t->spare[--t->n_spare], rest = m->body - (uint32_t)sizeof(struct link_team);
   const uint8_t *body = link_msg_body(m);
   struct cast_entry *e = &t->entry[number];
-  *e = (struct cast_entry){.m = *m};
+  BUG_ON(rest > sizeof e->body);
+  e->m = *m;
   memcpy(&e->team, body, sizeof e->team);
+  BUG_ON(e->team.n > MULTICAST_LEGS);
   e->pending = e->team.n;
-  e->body = mem_alloc(rest);
+  e->failed = false;
   memcpy(e->body, body + sizeof e->team, rest);
-  if (m->kind == LINK_READ) e->line = mem_zeroed(e->team.n, sizeof *e->line);
+  if (is_load(e)) memset(e->line, 0, e->team.n * sizeof *e->line);
   return number;
 }
 
@@ -71,9 +74,9 @@ bool cast_table_answer(struct cast_table *t, const struct link_msg *m)
   struct cast_entry *e = &t->entry[m->tag];
   struct link_bytes at;
   memcpy(&at, e->body, sizeof at);
-  const bool whole = m->body == (e->line ? at.n : 0);
+  const bool whole = m->body == (is_load(e) ? at.n : 0);
   if (!whole) e->failed = true;
-  else if (e->line) memcpy(e->line[leg_of(e, m->from)] + at.addr % LINE_OP_BYTES, link_msg_body(m), m->body);
+  else if (is_load(e)) memcpy(e->line[leg_of(e, m->from)] + at.addr % LINE_OP_BYTES, link_msg_body(m), m->body);
   return --e->pending == 0;
 }
 
@@ -86,25 +89,22 @@ static void reduce(const struct cast_table *t, const struct cast_entry *e, uint8
   const size_t rest = e->m.body - sizeof e->team - sizeof at;
   memcpy(&at, e->body, sizeof at);
   memcpy(&op, e->body + sizeof at, rest < sizeof op ? rest : sizeof op);
-  t->reduce(&op, e->team.n, (const uint8_t (*)[LINE_OP_BYTES])e->line, out);
+  t->reduce(&op, e->team.n, e->line, out);
   memcpy(bytes, out + at.addr % LINE_OP_BYTES, at.n);
 }
 
 struct link_msg cast_table_leave(struct cast_table *t, uint32_t number, uint8_t *bytes)
 {
-  struct cast_entry *e = &t->entry[number];
+  const struct cast_entry *e = &t->entry[number];
+  const bool load = is_load(e);
   struct link_bytes at;
   memcpy(&at, e->body, sizeof at);
-  const uint32_t n = e->line ? (uint32_t)at.n : 0;
+  const uint32_t n = load ? (uint32_t)at.n : 0;
   struct link_msg m = {.line = e->m.line, .payload = n, .tag = e->m.tag, .from = e->m.to, .to = e->m.from,
-                       .wire = WIRE_NONE, .kind = e->line ? LINK_DATA : LINK_DONE, .port = e->m.port};
-  m.body = !e->failed ? n : e->line ? 0 : 1;
-  if (e->line && !e->failed) reduce(t, e, bytes);
+                       .wire = WIRE_NONE, .kind = load ? LINK_DATA : LINK_DONE, .port = e->m.port};
+  m.body = !e->failed ? n : load ? 0 : 1;
+  if (load && !e->failed) reduce(t, e, bytes);
   else bytes[0] = 0;
-  mem_free(e->body);
-  mem_free(e->line);
-  e->body = NULL;
-  e->line = NULL;
   t->spare[t->n_spare++] = number;
   return m;
 }

@@ -4,7 +4,8 @@
  *   in      messages with legs (link_msg.legs): loads that reduce, stores, reductions; then the members' answers
  *   out     the request for each member, the one answer
  *   reduce  when the last answer is there, in the order of the legs: the answer follows a pass of the switch later
- *   limits  `entries` requests; behind that they wait where they came in, in order, and keep their credits
+ *   limits  `entries` requests, with room for all that comes with them; behind that they wait where they came in, in
+ *           order, and keep their credits
  *   values  bytes of loads are reduced by who executes instructions (line_reduce_fn)
  *   not modelled: the rate of the adders (they keep up with the links)
  */
@@ -14,13 +15,15 @@
 #include "base/line_op.h"
 #include "time/link/link_port.h"
 
+enum { CAST_BODY_MAX = sizeof(struct link_store) + sizeof(struct line_op) };
+
 struct cast_entry {
   struct link_msg m; /* the request; m.body counts what was behind it */
   struct link_team team;
   uint16_t pending;
   bool failed;
-  uint8_t *body;     /* of the request behind the team */
-  uint8_t (*line)[LINE_OP_BYTES]; /* loads: of each leg; NULL: none */
+  uint8_t body[CAST_BODY_MAX];                 /* of the request behind the team */
+  uint8_t line[MULTICAST_LEGS][LINE_OP_BYTES]; /* loads: of each leg */
 };
 
 struct cast_table {
@@ -37,7 +40,6 @@ void cast_table_free(struct cast_table *);
 /* The request has an entry now, whose number comes back. There is a spare one. */
 uint32_t cast_table_enter(struct cast_table *, const struct link_msg *);
 /* The request of that entry for leg number i; its body goes to *body, which holds CAST_BODY_MAX bytes. */
-enum { CAST_BODY_MAX = sizeof(struct link_store) + sizeof(struct line_op) };
 struct link_msg cast_table_leg(const struct cast_table *, uint32_t number, unsigned i, uint8_t *body);
 /* A member's answer. True: it was the last one. */
 bool cast_table_answer(struct cast_table *, const struct link_msg *);

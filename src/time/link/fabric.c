@@ -219,12 +219,19 @@ static struct topology_hop next_hop(const struct fabric *f, unsigned node, const
 }
 
 /* To the wire that leads on from `node`; m->arrive: when it can go. */
-static void send_on(struct fabric *f, unsigned node, const struct link_msg *m)
+/* body: the bytes behind the header. */
+static void send_on(struct fabric *f, unsigned node, const struct link_msg *m, const void *body)
 {
   struct topology_hop hop = next_hop(f, node, m);
   unsigned wire = 2u * hop.link + hop.back;
-  wire_push(&f->wire[wire].wire, m);
+  wire_push(&f->wire[wire].wire, m, body);
   note_next(f, wire);
+}
+
+/* A message of a ring, which has its bytes behind it. */
+static void forward(struct fabric *f, unsigned node, const struct link_msg *m)
+{
+  send_on(f, node, m, link_msg_body(m));
 }
 
 /* What came in by a wire is let go. */
@@ -236,13 +243,11 @@ static void give_back(struct fabric *f, const struct link_msg *m, picos at)
 void fabric_answer(struct fabric *f, const struct link_msg *to, enum link_msg_kind kind, uint32_t payload,
                    uint32_t body, const void *bytes, picos at)
 {
-  struct link_ring one = {.n = 0};
   const struct link_msg m = {.arrive = at, .last = at, .line = to->line, .payload = payload, .tag = to->tag,
                              .body = body, .from = to->to, .to = to->from, .wire = WIRE_NONE, .kind = (uint8_t)kind,
                              .port = to->port};
   if (f->answered) f->answered(f->watch_ctx, &m, bytes);
-  send_on(f, to->to, link_ring_push(&one, &m, bytes));
-  link_ring_free(&one);
+  send_on(f, to->to, &m, bytes);
 }
 
 /* The first message of a domain's ports that can go before `to`. */
@@ -268,7 +273,7 @@ static void collect(struct fabric *f, picos to)
       for (const struct link_msg *m; (m = link_ring_front(&x->port[k]->taken)); link_ring_pop(&x->port[k]->taken))
         give_back(f, m, m->arrive);
     for (struct link_port *p; (p = first_port(f, x, to)); link_ring_pop(&p->out))
-      send_on(f, i, link_ring_front(&p->out));
+      forward(f, i, link_ring_front(&p->out));
   }
 }
 
@@ -300,13 +305,11 @@ static void cast(struct fabric *f, unsigned node, const struct link_msg *m)
   const uint32_t number = cast_table_enter(t, m);
   const unsigned n = t->entry[number].team.n;
   for (unsigned i = 0; i < n; i++) {
-    struct link_ring one = {.n = 0};
     uint8_t body[CAST_BODY_MAX];
     struct link_msg leg = cast_table_leg(t, number, i, body);
     leg.via = (uint16_t)(node + 1);
     if (i == n - 1) leg.wire = m->wire;
-    send_on(f, node, link_ring_push(&one, &leg, body));
-    link_ring_free(&one);
+    send_on(f, node, &leg, body);
   }
 }
 
@@ -323,14 +326,12 @@ static void take_cast(struct fabric *f, unsigned node, const struct link_msg *m)
 static void take_cast_answer(struct fabric *f, unsigned node, const struct link_msg *m)
 {
   struct cast_table *t = f->node[node].casts;
-  struct link_ring one = {.n = 0};
   uint8_t bytes[LINE_OP_BYTES];
   if (!cast_table_answer(t, m)) return;
   struct link_msg answer = cast_table_leave(t, m->tag, bytes);
   answer.arrive = m->arrive;
   answer.last = m->last;
-  send_on(f, node, link_ring_push(&one, &answer, bytes));
-  link_ring_free(&one);
+  send_on(f, node, &answer, bytes);
   struct link_msg *next = link_ring_front(&t->held);
   if (!next) return;
   next->arrive = later(next->arrive, m->arrive);
@@ -352,7 +353,7 @@ static void go_on(struct fabric *f, unsigned wire, struct link_msg *m, picos now
     give_back(f, m, now);
     take_cast_answer(f, node, m);
   } else {
-    send_on(f, node, m);
+    forward(f, node, m);
   }
 }
 

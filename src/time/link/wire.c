@@ -50,9 +50,9 @@ static void take_credits(struct wire *w, picos now)
 
 /* --- messages ----------------------------------------------------------------------------------- */
 
-void wire_push(struct wire *w, const struct link_msg *m)
+void wire_push(struct wire *w, const struct link_msg *m, const void *body)
 {
-  link_ring_push(&w->waiting[link_msg_class(m->kind)], m, link_msg_body(m));
+  link_ring_push(&w->waiting[link_msg_class(m->kind)], m, body);
 }
 
 /* When there are so many credits of a class, with those that are on their way. */

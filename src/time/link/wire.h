@@ -48,8 +48,8 @@ struct wire {
 void wire_init(struct wire *, const struct wire_config *);
 void wire_free(struct wire *);
 
-/* A message that can go at m->arrive, which is no earlier than of those of its class before. */
-void wire_push(struct wire *, const struct link_msg *);
+/* A message that can go at m->arrive, which is no earlier than of those of its class before; body: what is behind it. */
+void wire_push(struct wire *, const struct link_msg *, const void *body);
 /* The receiver lets go what came in m, at `at`. Whether wire_next may be another one now. */
 bool wire_give_back(struct wire *, const struct link_msg *m, picos at);
 
