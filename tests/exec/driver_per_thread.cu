@@ -1,10 +1,6 @@
 // The driver's entry points with per-thread default streams: stream 0 does not wait for other streams,
 // which the legacy default stream does.
-#include <cuda.h>
-
-#include "check.h"
-
-#define OK(call) CHECK((call) == CUDA_SUCCESS)
+#include "driver_check.h"
 
 int main()
 {
@@ -16,34 +12,34 @@ int main()
   CUdeviceptr big, small;
   void *host;
   unsigned char back[16];
-  OK(cuInit(0));
-  OK(cuDeviceGet(&device, 0));
-  OK(cuDevicePrimaryCtxRetain(&context, device));
-  OK(cuCtxSetCurrent(context));
-  OK(cuStreamCreate(&other, CU_STREAM_DEFAULT));
-  OK(cuEventCreate(&event, CU_EVENT_DEFAULT));
-  OK(cuMemAlloc(&big, bytes));
-  OK(cuMemAlloc(&small, sizeof back));
-  OK(cuMemAllocHost(&host, bytes));
-  OK(cuMemcpyHtoDAsync(big, host, bytes, other)); // milliseconds
-  OK(cuMemsetD8Async(small, 9, sizeof back, 0));
-  OK(cuEventRecord(event, 0));
-  OK(cuMemcpyDtoH(back, small, sizeof back)); // waits for the thread's stream only
+  CU(cuInit(0));
+  CU(cuDeviceGet(&device, 0));
+  CU(cuDevicePrimaryCtxRetain(&context, device));
+  CU(cuCtxSetCurrent(context));
+  CU(cuStreamCreate(&other, CU_STREAM_DEFAULT));
+  CU(cuEventCreate(&event, CU_EVENT_DEFAULT));
+  CU(cuMemAlloc(&big, bytes));
+  CU(cuMemAlloc(&small, sizeof back));
+  CU(cuMemAllocHost(&host, bytes));
+  CU(cuMemcpyHtoDAsync(big, host, bytes, other)); // milliseconds
+  CU(cuMemsetD8Async(small, 9, sizeof back, 0));
+  CU(cuEventRecord(event, 0));
+  CU(cuMemcpyDtoH(back, small, sizeof back)); // waits for the thread's stream only
   for (unsigned char b : back) CHECK(b == 9);
   CHECK(cuEventQuery(event) == CUDA_SUCCESS);
   CHECK(cuStreamQuery(other) == CUDA_ERROR_NOT_READY);
   // by name, the caller chooses
   CUresult (*record)(CUevent, CUstream) = nullptr;
   CUdriverProcAddressQueryResult found;
-  OK(cuGetProcAddress("cuEventRecord", (void **)&record, 12000, CU_GET_PROC_ADDRESS_LEGACY_STREAM, &found));
-  OK(record(event, 0));
+  CU(cuGetProcAddress("cuEventRecord", (void **)&record, 12000, CU_GET_PROC_ADDRESS_LEGACY_STREAM, &found));
+  CU(record(event, 0));
   CHECK(cuEventQuery(event) == CUDA_ERROR_NOT_READY); // behind the copy
-  OK(cuGetProcAddress("cuEventRecord", (void **)&record, 12000,
+  CU(cuGetProcAddress("cuEventRecord", (void **)&record, 12000,
                       CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM, &found));
-  OK(record(event, CU_STREAM_LEGACY));
+  CU(record(event, CU_STREAM_LEGACY));
   CHECK(cuEventQuery(event) == CUDA_ERROR_NOT_READY);
-  OK(cuStreamSynchronize(other));
-  OK(cuCtxSynchronize());
+  CU(cuStreamSynchronize(other));
+  CU(cuCtxSynchronize());
   CHECK(cuEventQuery(event) == CUDA_SUCCESS);
   printf("ok\n");
 }

@@ -1,26 +1,10 @@
 // Two GPUs of a machine: memory, variables, streams and events of each, access to a peer's memory, copies between them,
 // and a kernel on each that waits for the other. Values are computed on the host; times are held against the rate of the
 // bridge (presets/machines/2x-rtx-3090-nvlink.cfg: 4 links of 14.063 GB/s, 12 of 140 bytes are overhead).
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <vector>
 
-#define OK(call)                                                                                          \
-  do {                                                                                                    \
-    cudaError_t e_ = (call);                                                                              \
-    if (e_ != cudaSuccess) {                                                                              \
-      printf("line %d: %s: %s\n", __LINE__, #call, cudaGetErrorString(e_));                               \
-      exit(1);                                                                                            \
-    }                                                                                                     \
-  } while (0)
-#define CHECK(cond)                                                                                       \
-  do {                                                                                                    \
-    if (!(cond)) {                                                                                        \
-      printf("line %d: not %s\n", __LINE__, #cond);                                                       \
-      exit(1);                                                                                            \
-    }                                                                                                     \
-  } while (0)
+#include "check.h"
 
 __device__ int seen;
 
@@ -47,58 +31,58 @@ static void values()
   std::vector<int> h(n), back(n);
   int *a, *b;
   for (int i = 0; i < n; i++) h[i] = i * 7 - 3;
-  OK(cudaSetDevice(0));
-  OK(cudaMalloc(&a, n * sizeof(int)));
-  OK(cudaMemcpy(a, h.data(), n * sizeof(int), cudaMemcpyHostToDevice));
+  CUDA(cudaSetDevice(0));
+  CUDA(cudaMalloc(&a, n * sizeof(int)));
+  CUDA(cudaMemcpy(a, h.data(), n * sizeof(int), cudaMemcpyHostToDevice));
   add_to<<<(n + 255) / 256, 256>>>(a, a, n, 5);
   cudaEvent_t ready;
-  OK(cudaEventCreate(&ready));
-  OK(cudaEventRecord(ready));
-  OK(cudaSetDevice(1));
-  OK(cudaMalloc(&b, n * sizeof(int)));
+  CUDA(cudaEventCreate(&ready));
+  CUDA(cudaEventRecord(ready));
+  CUDA(cudaSetDevice(1));
+  CUDA(cudaMalloc(&b, n * sizeof(int)));
   cudaStream_t s;
-  OK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
-  OK(cudaStreamWaitEvent(s, ready, 0));
+  CUDA(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+  CUDA(cudaStreamWaitEvent(s, ready, 0));
   add_to<<<(n + 255) / 256, 256, 0, s>>>(a, b, n, 11); /* reads the other GPU's memory */
-  OK(cudaMemcpyAsync(back.data(), b, n * sizeof(int), cudaMemcpyDeviceToHost, s));
-  OK(cudaStreamSynchronize(s));
+  CUDA(cudaMemcpyAsync(back.data(), b, n * sizeof(int), cudaMemcpyDeviceToHost, s));
+  CUDA(cudaStreamSynchronize(s));
   for (int i = 0; i < n; i++) CHECK(back[i] == (h[i] * 3 + 5) * 3 + 11);
   int on[2];
   for (int d = 0; d < 2; d++) {
-    OK(cudaSetDevice(d));
-    OK(cudaMemcpyFromSymbol(&on[d], seen, sizeof(int)));
+    CUDA(cudaSetDevice(d));
+    CUDA(cudaMemcpyFromSymbol(&on[d], seen, sizeof(int)));
   }
   CHECK(on[0] == 5 && on[1] == 11); /* a variable on each */
   CHECK(cudaEventRecord(ready, s) == cudaErrorInvalidResourceHandle);
   cudaPointerAttributes at;
-  OK(cudaPointerGetAttributes(&at, a));
+  CUDA(cudaPointerGetAttributes(&at, a));
   CHECK(at.device == 0 && at.type == cudaMemoryTypeDevice);
-  OK(cudaPointerGetAttributes(&at, b));
+  CUDA(cudaPointerGetAttributes(&at, b));
   CHECK(at.device == 1);
-  OK(cudaFree(a));
-  OK(cudaFree(b));
-  OK(cudaStreamDestroy(s));
+  CUDA(cudaFree(a));
+  CUDA(cudaFree(b));
+  CUDA(cudaStreamDestroy(s));
 }
 
 static void waits()
 {
   int *word[2], end[2];
   for (int d = 0; d < 2; d++) {
-    OK(cudaSetDevice(d));
-    OK(cudaMalloc(&word[d], 128));
-    OK(cudaMemset(word[d], 0, 128));
-    OK(cudaDeviceSynchronize());
+    CUDA(cudaSetDevice(d));
+    CUDA(cudaMalloc(&word[d], 128));
+    CUDA(cudaMemset(word[d], 0, 128));
+    CUDA(cudaDeviceSynchronize());
   }
   for (int d = 0; d < 2; d++) {
-    OK(cudaSetDevice(d));
+    CUDA(cudaSetDevice(d));
     turns<<<1, 1>>>(word[d], word[1 - d], 5);
   }
   for (int d = 0; d < 2; d++) {
-    OK(cudaSetDevice(d));
-    OK(cudaDeviceSynchronize());
-    OK(cudaMemcpy(&end[d], word[d], sizeof(int), cudaMemcpyDeviceToHost));
+    CUDA(cudaSetDevice(d));
+    CUDA(cudaDeviceSynchronize());
+    CUDA(cudaMemcpy(&end[d], word[d], sizeof(int), cudaMemcpyDeviceToHost));
     CHECK(end[d] == 5);
-    OK(cudaFree(word[d]));
+    CUDA(cudaFree(word[d]));
   }
 }
 
@@ -116,13 +100,13 @@ static float copied(char *to, const char *from, size_t bytes, int n)
 {
   cudaEvent_t begin, end;
   float ms;
-  OK(cudaEventCreate(&begin));
-  OK(cudaEventCreate(&end));
-  OK(cudaEventRecord(begin));
-  for (int i = 0; i < n; i++) OK(cudaMemcpyPeerAsync(to, 1, from, 0, bytes));
-  OK(cudaEventRecord(end));
-  OK(cudaEventSynchronize(end));
-  OK(cudaEventElapsedTime(&ms, begin, end));
+  CUDA(cudaEventCreate(&begin));
+  CUDA(cudaEventCreate(&end));
+  CUDA(cudaEventRecord(begin));
+  for (int i = 0; i < n; i++) CUDA(cudaMemcpyPeerAsync(to, 1, from, 0, bytes));
+  CUDA(cudaEventRecord(end));
+  CUDA(cudaEventSynchronize(end));
+  CUDA(cudaEventElapsedTime(&ms, begin, end));
   return ms;
 }
 
@@ -134,20 +118,20 @@ static void staged()
   char *a, *b;
   std::vector<char> h(bytes), back(bytes);
   for (size_t i = 0; i < bytes; i++) h[i] = (char)(i * 31 + (i >> 12));
-  OK(cudaSetDevice(1));
-  OK(cudaMalloc(&b, bytes));
-  OK(cudaSetDevice(0));
-  OK(cudaMalloc(&a, bytes));
-  OK(cudaMemcpy(a, h.data(), bytes, cudaMemcpyHostToDevice));
+  CUDA(cudaSetDevice(1));
+  CUDA(cudaMalloc(&b, bytes));
+  CUDA(cudaSetDevice(0));
+  CUDA(cudaMalloc(&a, bytes));
+  CUDA(cudaMemcpy(a, h.data(), bytes, cudaMemcpyHostToDevice));
   CHECK(within(copied(b, a, 16, 1) * 1e3, 11, 20, "16 bytes through the host, us"));
   CHECK(within((bytes - 7) / copied(b + 5, a + 2, bytes - 7, 1) * 1e-6, 0.9 * 20, 1.1 * 22, "through the host, GB/s"));
-  OK(cudaMemcpy(back.data(), b + 5, bytes - 7, cudaMemcpyDefault));
+  CUDA(cudaMemcpy(back.data(), b + 5, bytes - 7, cudaMemcpyDefault));
   CHECK(memcmp(back.data(), h.data() + 2, bytes - 7) == 0);
-  OK(cudaMemcpy2D(b + 1, 4096, a + 3, pitch, 2777, rows, cudaMemcpyDefault));
-  OK(cudaMemcpy2D(back.data(), pitch, b + 1, 4096, 2777, rows, cudaMemcpyDefault));
+  CUDA(cudaMemcpy2D(b + 1, 4096, a + 3, pitch, 2777, rows, cudaMemcpyDefault));
+  CUDA(cudaMemcpy2D(back.data(), pitch, b + 1, 4096, 2777, rows, cudaMemcpyDefault));
   for (size_t y = 0; y < rows; y++) CHECK(memcmp(&back[y * pitch], &h[3 + y * pitch], 2777) == 0);
-  OK(cudaFree(a));
-  OK(cudaFree(b));
+  CUDA(cudaFree(a));
+  CUDA(cudaFree(b));
 }
 
 /* One way, both at once, and while kernels of the one read the memory of the other: the bridge gives each direction its
@@ -162,52 +146,52 @@ static void copies()
   float ms[3];
   for (size_t i = 0; i < bytes; i++) h[i] = (char)(i * 31 + (i >> 12));
   for (int d = 1; d >= 0; d--) {
-    OK(cudaSetDevice(d));
-    for (int i = 0; i < 2; i++) OK(cudaMalloc(&m[d][i], bytes));
-    OK(cudaMemcpy(m[d][0], h.data(), bytes, cudaMemcpyHostToDevice));
-    OK(cudaEventCreate(&begin[d]));
-    OK(cudaEventCreate(&end[d]));
-    OK(cudaStreamCreateWithFlags(&s[d], cudaStreamNonBlocking));
+    CUDA(cudaSetDevice(d));
+    for (int i = 0; i < 2; i++) CUDA(cudaMalloc(&m[d][i], bytes));
+    CUDA(cudaMemcpy(m[d][0], h.data(), bytes, cudaMemcpyHostToDevice));
+    CUDA(cudaEventCreate(&begin[d]));
+    CUDA(cudaEventCreate(&end[d]));
+    CUDA(cudaStreamCreateWithFlags(&s[d], cudaStreamNonBlocking));
   }
   const double want = bytes / rate;
   CHECK(within(copied(m[1][1], m[0][0], bytes, 1), want, 1.05 * want, "one way, ms"));
-  OK(cudaMemcpy(back.data(), m[1][1], bytes, cudaMemcpyDefault));
+  CUDA(cudaMemcpy(back.data(), m[1][1], bytes, cudaMemcpyDefault));
   CHECK(back == h);
   for (int d = 0; d < 2; d++) {
-    OK(cudaSetDevice(d));
-    OK(cudaEventRecord(begin[d], s[d]));
-    OK(cudaMemcpyPeerAsync(m[1 - d][1], 1 - d, m[d][0], d, bytes, s[d]));
-    OK(cudaEventRecord(end[d], s[d]));
+    CUDA(cudaSetDevice(d));
+    CUDA(cudaEventRecord(begin[d], s[d]));
+    CUDA(cudaMemcpyPeerAsync(m[1 - d][1], 1 - d, m[d][0], d, bytes, s[d]));
+    CUDA(cudaEventRecord(end[d], s[d]));
   }
   for (int d = 0; d < 2; d++) {
-    OK(cudaStreamSynchronize(s[d]));
-    OK(cudaEventElapsedTime(&ms[d], begin[d], end[d]));
+    CUDA(cudaStreamSynchronize(s[d]));
+    CUDA(cudaEventElapsedTime(&ms[d], begin[d], end[d]));
     CHECK(within(ms[d], want, 1.05 * want, "both ways, ms"));
   }
   /* Device 1 reads what device 0 copies to it: one direction. Device 0 writes there, too: the same. */
   const int n = 4 << 20, part = bytes / 4;
-  OK(cudaSetDevice(0));
-  OK(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+  CUDA(cudaSetDevice(0));
+  CUDA(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
   for (int i = 0; i < 2; i++) {
-    OK(cudaSetDevice(1 - i));
-    OK(cudaEventRecord(begin[1 - i], i ? other : s[1]));
+    CUDA(cudaSetDevice(1 - i));
+    CUDA(cudaEventRecord(begin[1 - i], i ? other : s[1]));
     add_to<<<n / 4 / 256, 256, 0, i ? other : s[1]>>>((int *)m[0][0], (int *)m[1][1], n / 4, 1);
-    OK(cudaEventRecord(end[1 - i], i ? other : s[1]));
-    OK(cudaDeviceSynchronize());
-    OK(cudaEventElapsedTime(&ms[i], begin[1 - i], end[1 - i]));
+    CUDA(cudaEventRecord(end[1 - i], i ? other : s[1]));
+    CUDA(cudaDeviceSynchronize());
+    CUDA(cudaEventElapsedTime(&ms[i], begin[1 - i], end[1 - i]));
     CHECK(within(ms[i], part / rate, 1.15 * part / rate, i ? "a kernel that writes, ms" : "a kernel that reads, ms"));
   }
-  OK(cudaSetDevice(1));
-  OK(cudaEventRecord(begin[1], s[1]));
+  CUDA(cudaSetDevice(1));
+  CUDA(cudaEventRecord(begin[1], s[1]));
   add_to<<<n / 4 / 256, 256, 0, s[1]>>>((int *)m[0][0], (int *)m[1][1], n / 4, 1);
-  OK(cudaEventRecord(end[1], s[1]));
-  OK(cudaSetDevice(0));
-  OK(cudaEventRecord(begin[0], s[0]));
-  OK(cudaMemcpyPeerAsync(m[1][0], 1, m[0][0], 0, part, s[0]));
-  OK(cudaEventRecord(end[0], s[0]));
+  CUDA(cudaEventRecord(end[1], s[1]));
+  CUDA(cudaSetDevice(0));
+  CUDA(cudaEventRecord(begin[0], s[0]));
+  CUDA(cudaMemcpyPeerAsync(m[1][0], 1, m[0][0], 0, part, s[0]));
+  CUDA(cudaEventRecord(end[0], s[0]));
   for (int d = 0; d < 2; d++) {
-    OK(cudaStreamSynchronize(s[d]));
-    OK(cudaEventElapsedTime(&ms[d], begin[d], end[d]));
+    CUDA(cudaStreamSynchronize(s[d]));
+    CUDA(cudaEventElapsedTime(&ms[d], begin[d], end[d]));
   }
   const double longest = ms[0] > ms[1] ? ms[0] : ms[1];
   CHECK(within(longest, 2 * part / rate, 1.15 * 2 * part / rate, "a kernel that reads beside a copy, ms"));
@@ -219,14 +203,14 @@ static void copies()
 int main()
 {
   int n, can;
-  OK(cudaGetDeviceCount(&n));
+  CUDA(cudaGetDeviceCount(&n));
   CHECK(n == 2);
-  OK(cudaDeviceCanAccessPeer(&can, 0, 1));
+  CUDA(cudaDeviceCanAccessPeer(&can, 0, 1));
   CHECK(can == 1);
   staged();
   for (int d = 0; d < 2; d++) {
-    OK(cudaSetDevice(d));
-    OK(cudaDeviceEnablePeerAccess(1 - d, 0));
+    CUDA(cudaSetDevice(d));
+    CUDA(cudaDeviceEnablePeerAccess(1 - d, 0));
     CHECK(cudaDeviceEnablePeerAccess(1 - d, 0) == cudaErrorPeerAccessAlreadyEnabled);
     cudaGetLastError();
   }

@@ -1,14 +1,8 @@
 // __managed__ variables have one address for the host and all GPUs (CUDA C++ Programming Guide, Unified Memory): their
 // pointers are arguments of kernels, are stored in memory, and say that they are managed memory.
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 
-#define CHECK(x)                                                                     \
-  do {                                                                               \
-    if (!(x)) printf("line %d: %s\n", __LINE__, #x), exit(1);                        \
-  } while (0)
-#define OK(x) CHECK((x) == cudaSuccess)
+#include "check.h"
 
 struct node {
   int value;
@@ -48,32 +42,32 @@ static void behind_a_reset(int gpus)
   first[0] = 99;
   for (int g = 0; g < gpus; g++) { // they are there while a GPU has them
     CHECK(first[0] == 99);
-    OK(cudaSetDevice(g));
-    OK(cudaDeviceReset());
+    CUDA(cudaSetDevice(g));
+    CUDA(cudaDeviceReset());
   }
-  OK(cudaMalloc(&other, 100)); // and nothing else takes their place
-  OK(cudaMallocManaged(&other, 100));
+  CUDA(cudaMalloc(&other, 100)); // and nothing else takes their place
+  CUDA(cudaMallocManaged(&other, 100));
   CHECK(other != first);
-  OK(cudaGetSymbolAddress(&at, table)); // the first call that needs a variable or a kernel
+  CUDA(cudaGetSymbolAddress(&at, table)); // the first call that needs a variable or a kernel
   CHECK(at == first && first == table && first[0] == 1 && first[4] == 5 && !chosen);
   chosen = first + 4;
   add<<<1, 32>>>(first, 4);
-  OK(cudaDeviceSynchronize());
+  CUDA(cudaDeviceSynchronize());
   CHECK(first[0] == 11 && first[4] == 105 && wide == 5);
 }
 
 int main()
 {
   int gpus, *result;
-  OK(cudaGetDeviceCount(&gpus));
+  CUDA(cudaGetDeviceCount(&gpus));
   CHECK(table[2] == 3 && wide == 2.5 && total == 0);
   chosen = &table[4];
-  OK(cudaMallocManaged(&result, sizeof *result));
+  CUDA(cudaMallocManaged(&result, sizeof *result));
   for (int g = 0; g < gpus; g++) { // one instance for all
-    OK(cudaSetDevice(g));
+    CUDA(cudaSetDevice(g));
     add<<<1, 32>>>(table, 4);
     same<<<1, 1>>>(table, &wide, result);
-    OK(cudaDeviceSynchronize());
+    CUDA(cudaDeviceSynchronize());
     CHECK(*result == 1);
   }
   CHECK(total == gpus && wide == 2.5 * (1 << gpus));
@@ -82,29 +76,29 @@ int main()
     CHECK(table[i] == i + 1 + gpus * step[i]);
   }
   node second = {5, nullptr}, *at;
-  OK(cudaMallocManaged(&at, sizeof *at));
+  CUDA(cudaMallocManaged(&at, sizeof *at));
   *at = second;
   list.next = at;
   walk<<<1, 1>>>(&list, &total);
-  OK(cudaDeviceSynchronize());
+  CUDA(cudaDeviceSynchronize());
   CHECK(total == 12);
 
   cudaPointerAttributes a;
   void *p;
   size_t bytes;
   int copy[5];
-  OK(cudaPointerGetAttributes(&a, table + 1));
+  CUDA(cudaPointerGetAttributes(&a, table + 1));
   CHECK(a.type == cudaMemoryTypeManaged && a.devicePointer == table + 1 && a.hostPointer == table + 1);
-  OK(cudaGetSymbolAddress(&p, table));
-  OK(cudaGetSymbolSize(&bytes, table));
+  CUDA(cudaGetSymbolAddress(&p, table));
+  CUDA(cudaGetSymbolSize(&bytes, table));
   CHECK(p == table && bytes == sizeof table);
-  OK(cudaMemcpyFromSymbol(copy, table, sizeof copy));
+  CUDA(cudaMemcpyFromSymbol(copy, table, sizeof copy));
   CHECK(copy[4] == table[4]);
-  OK(cudaMemset(table, 0, sizeof(int)));
-  OK(cudaDeviceSynchronize());
+  CUDA(cudaMemset(table, 0, sizeof(int)));
+  CUDA(cudaDeviceSynchronize());
   CHECK(table[0] == 0 && table[1] == copy[1]);
-  OK(cudaMemPrefetchAsync(table, sizeof table, cudaMemLocation{cudaMemLocationTypeDevice, 0}, 0));
-  OK(cudaDeviceSynchronize());
+  CUDA(cudaMemPrefetchAsync(table, sizeof table, cudaMemLocation{cudaMemLocationTypeDevice, 0}, 0));
+  CUDA(cudaDeviceSynchronize());
   behind_a_reset(gpus);
   printf("managed variables: right\n");
 }

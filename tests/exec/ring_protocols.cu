@@ -8,26 +8,19 @@
 // then memory that is exported and imported by a file descriptor and mapped for the peer, pinned memory in which kernels of
 // two GPUs meet, and a thread of the host that passes words on between them (a proxy). Sums are computed on the host.
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <cuda.h>
 #include <sched.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
 
+#include "check.h"
+
 #define OK(call)                                                                                          \
   do {                                                                                                    \
     int e_ = (int)(call);                                                                                 \
     if (e_ != 0) {                                                                                        \
       printf("line %d: %s: error %d\n", __LINE__, #call, e_);                                             \
-      exit(1);                                                                                            \
-    }                                                                                                     \
-  } while (0)
-#define CHECK(cond)                                                                                       \
-  do {                                                                                                    \
-    if (!(cond)) {                                                                                        \
-      printf("line %d: not %s\n", __LINE__, #cond);                                                       \
       exit(1);                                                                                            \
     }                                                                                                     \
   } while (0)

@@ -4,29 +4,13 @@
 //   fault    a kernel on the last GPU fails while another one runs on the first
 //   managed, texture, wait, children   what is not served in several processes
 //   launch, data, less  the process that makes the file named by the third word does something else than the others
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <unistd.h>
 #include <vector>
 #include <cuda.h>
 
-#define OK(call)                                                                                          \
-  do {                                                                                                    \
-    cudaError_t e_ = (call);                                                                              \
-    if (e_ != cudaSuccess) {                                                                              \
-      printf("line %d: %s: %s\n", __LINE__, #call, cudaGetErrorString(e_));                               \
-      exit(1);                                                                                            \
-    }                                                                                                     \
-  } while (0)
-#define CHECK(cond)                                                                                       \
-  do {                                                                                                    \
-    if (!(cond)) {                                                                                        \
-      printf("line %d: not %s\n", __LINE__, #cond);                                                       \
-      exit(1);                                                                                            \
-    }                                                                                                     \
-  } while (0)
+#include "../exec/check.h"
 
 enum { N = 5000, MOST = 16 };
 static int gpus;
@@ -80,8 +64,8 @@ static void peers()
 {
   for (int d = 0; d < gpus; d++)
     for (int k = 0; k < gpus; k++) {
-      OK(cudaSetDevice(d));
-      if (k != d) OK(cudaDeviceEnablePeerAccess(k, 0));
+      CUDA(cudaSetDevice(d));
+      if (k != d) CUDA(cudaDeviceEnablePeerAccess(k, 0));
     }
 }
 
@@ -95,33 +79,33 @@ static void kernels()
   for (int i = 0; i < N; i++) h[i] = i * 7 - 3;
   for (int d = 0; d < gpus; d++) {
     const int f = 3 + d;
-    OK(cudaSetDevice(d));
-    OK(cudaMemcpyToSymbol(factor, &f, sizeof f));
-    OK(cudaMalloc(&a[d], N * sizeof(int)));
-    OK(cudaMalloc(&b[d], N * sizeof(int)));
-    OK(cudaMemset(b[d], 0x5a, N * sizeof(int)));
-    OK(cudaMemcpy(a[d], h.data(), N * sizeof(int), cudaMemcpyHostToDevice));
+    CUDA(cudaSetDevice(d));
+    CUDA(cudaMemcpyToSymbol(factor, &f, sizeof f));
+    CUDA(cudaMalloc(&a[d], N * sizeof(int)));
+    CUDA(cudaMalloc(&b[d], N * sizeof(int)));
+    CUDA(cudaMemset(b[d], 0x5a, N * sizeof(int)));
+    CUDA(cudaMemcpy(a[d], h.data(), N * sizeof(int), cudaMemcpyHostToDevice));
   }
   for (int d = 0; d < gpus; d++) {
-    OK(cudaSetDevice(d));
+    CUDA(cudaSetDevice(d));
     scale<<<(N + 127) / 128, 128>>>(a[d], b[d], N, 20 + d);
   }
   for (int d = 0; d < gpus; d++) {
-    OK(cudaSetDevice(d));
-    OK(cudaEventCreate(&begin));
-    OK(cudaEventCreate(&end));
-    OK(cudaEventRecord(begin));
-    OK(cudaMemcpyPeerAsync(a[(d + 1) % gpus], (d + 1) % gpus, b[d], d, N * sizeof(int)));
-    OK(cudaEventRecord(end));
-    OK(cudaEventSynchronize(end));
-    OK(cudaEventElapsedTime(&ms, begin, end));
+    CUDA(cudaSetDevice(d));
+    CUDA(cudaEventCreate(&begin));
+    CUDA(cudaEventCreate(&end));
+    CUDA(cudaEventRecord(begin));
+    CUDA(cudaMemcpyPeerAsync(a[(d + 1) % gpus], (d + 1) % gpus, b[d], d, N * sizeof(int)));
+    CUDA(cudaEventRecord(end));
+    CUDA(cudaEventSynchronize(end));
+    CUDA(cudaEventElapsedTime(&ms, begin, end));
     printf("to the next one: %.6f ms\n", ms);
   }
   for (int d = 0; d < gpus; d++) {
     const int from = (d + gpus - 1) % gpus;
-    OK(cudaMemcpy(back.data(), a[d], N * sizeof(int), cudaMemcpyDefault));
+    CUDA(cudaMemcpy(back.data(), a[d], N * sizeof(int), cudaMemcpyDefault));
     for (int i = 0; i < N; i++) CHECK(back[i] == after(h[i], 3 + from, 20 + from));
-    OK(cudaMemcpy2D(back.data(), 80, b[d], 96, 72, 100, cudaMemcpyDeviceToHost));
+    CUDA(cudaMemcpy2D(back.data(), 80, b[d], 96, 72, 100, cudaMemcpyDeviceToHost));
     for (int y = 0; y < 100; y++)
       for (int x = 0; x < 18; x++) CHECK(back[20 * y + x] == after(h[24 * y + x], 3 + d, 20 + d));
   }
@@ -132,53 +116,53 @@ static void host_memory()
 {
   int *in, *out, *sum, *seen;
   int *own = (int *)malloc(N * sizeof(int));
-  OK(cudaMallocHost(&in, N * sizeof(int)));
-  OK(cudaMallocHost(&out, N * sizeof(int)));
-  OK(cudaMallocHost(&sum, sizeof(int)));
+  CUDA(cudaMallocHost(&in, N * sizeof(int)));
+  CUDA(cudaMallocHost(&out, N * sizeof(int)));
+  CUDA(cudaMallocHost(&sum, sizeof(int)));
   *sum = 0;
   int want = 0;
   for (int i = 0; i < N; i++) in[i] = i * i, want += i * i;
   for (int d = 0; d < gpus; d++) {
-    OK(cudaSetDevice(d));
+    CUDA(cudaSetDevice(d));
     at_host<<<(N + 255) / 256, 256>>>(in, out, sum, N);
-    if (d == 0) OK(cudaDeviceSynchronize());
+    if (d == 0) CUDA(cudaDeviceSynchronize());
   }
   for (int d = 0; d < gpus; d++) {
     int n;
-    OK(cudaSetDevice(d));
-    OK(cudaDeviceSynchronize());
-    OK(cudaMemcpyFromSymbol(&n, counter, sizeof n));
+    CUDA(cudaSetDevice(d));
+    CUDA(cudaDeviceSynchronize());
+    CUDA(cudaMemcpyFromSymbol(&n, counter, sizeof n));
     CHECK(n == N);
   }
   for (int i = 0; i < N; i++) CHECK(out[i] == (in[i] ^ i));
   CHECK(*sum == want * gpus);
-  OK(cudaSetDevice(gpus - 1));
+  CUDA(cudaSetDevice(gpus - 1));
   memset(own, 0, N * sizeof(int));
-  OK(cudaHostRegister(own, N * sizeof(int), cudaHostRegisterMapped));
-  OK(cudaHostGetDevicePointer(&seen, own, 0));
+  CUDA(cudaHostRegister(own, N * sizeof(int), cudaHostRegisterMapped));
+  CUDA(cudaHostGetDevicePointer(&seen, own, 0));
   at_host<<<(N + 255) / 256, 256>>>(in, seen, sum, N);
-  OK(cudaDeviceSynchronize());
+  CUDA(cudaDeviceSynchronize());
   for (int i = 0; i < N; i++) CHECK(own[i] == (in[i] ^ i));
-  OK(cudaHostUnregister(own));
+  CUDA(cudaHostUnregister(own));
 }
 
 static void flags()
 {
   int *word[MOST], end;
   for (int d = 0; d < gpus; d++) {
-    OK(cudaSetDevice(d));
-    OK(cudaMalloc(&word[d], 128));
-    OK(cudaMemset(word[d], 0, 128));
-    OK(cudaDeviceSynchronize());
+    CUDA(cudaSetDevice(d));
+    CUDA(cudaMalloc(&word[d], 128));
+    CUDA(cudaMemset(word[d], 0, 128));
+    CUDA(cudaDeviceSynchronize());
   }
   for (int d = 0; d < gpus; d++) {
-    OK(cudaSetDevice(d));
+    CUDA(cudaSetDevice(d));
     ring<<<1, 1>>>(word[d], word[(d + 1) % gpus], 4, d == 0);
   }
   for (int d = 0; d < gpus; d++) {
-    OK(cudaSetDevice(d));
-    OK(cudaDeviceSynchronize());
-    OK(cudaMemcpy(&end, word[d], sizeof end, cudaMemcpyDeviceToHost));
+    CUDA(cudaSetDevice(d));
+    CUDA(cudaDeviceSynchronize());
+    CUDA(cudaMemcpy(&end, word[d], sizeof end, cudaMemcpyDeviceToHost));
     CHECK(end == 4);
   }
 }
@@ -193,29 +177,29 @@ static void streams()
   int *p[2], *word, called = 0;
   int *h;
   std::vector<int> back(N);
-  OK(cudaMallocHost(&h, N * sizeof *h)); /* of pageable memory the call would wait */
+  CUDA(cudaMallocHost(&h, N * sizeof *h)); /* of pageable memory the call would wait */
   for (int i = 0; i < N; i++) h[i] = 5;
-  OK(cudaMallocHost(&word, sizeof *word));
+  CUDA(cudaMallocHost(&word, sizeof *word));
   *word = 0;
   for (int i = 0; i < 2; i++) {
-    OK(cudaSetDevice(i ? gpus - 1 : 0));
-    OK(cudaStreamCreateWithFlags(&s[i], cudaStreamNonBlocking));
-    OK(cudaMallocAsync(&p[i], N * sizeof(int), s[i]));
+    CUDA(cudaSetDevice(i ? gpus - 1 : 0));
+    CUDA(cudaStreamCreateWithFlags(&s[i], cudaStreamNonBlocking));
+    CUDA(cudaMallocAsync(&p[i], N * sizeof(int), s[i]));
   }
   CHECK(cuStreamWaitValue32(s[0], (CUdeviceptr)word, 7, CU_STREAM_WAIT_VALUE_GEQ) == CUDA_SUCCESS);
-  OK(cudaSetDevice(0));
-  OK(cudaMemcpyAsync(p[0], h, N * sizeof(int), cudaMemcpyHostToDevice, s[0]));
+  CUDA(cudaSetDevice(0));
+  CUDA(cudaMemcpyAsync(p[0], h, N * sizeof(int), cudaMemcpyHostToDevice, s[0]));
   scale<<<2, 128, 0, s[0]>>>(p[0], p[0], 256, 3);
-  OK(cudaEventCreate(&there));
-  OK(cudaEventRecord(there, s[0]));
-  OK(cudaLaunchHostFunc(s[0], count, &called));
-  OK(cudaSetDevice(gpus - 1));
-  OK(cudaStreamWaitEvent(s[1], there, 0));
-  OK(cudaMemcpyAsync(p[1], p[0], N * sizeof(int), cudaMemcpyDefault, s[1]));
+  CUDA(cudaEventCreate(&there));
+  CUDA(cudaEventRecord(there, s[0]));
+  CUDA(cudaLaunchHostFunc(s[0], count, &called));
+  CUDA(cudaSetDevice(gpus - 1));
+  CUDA(cudaStreamWaitEvent(s[1], there, 0));
+  CUDA(cudaMemcpyAsync(p[1], p[0], N * sizeof(int), cudaMemcpyDefault, s[1]));
   *word = 7;
-  OK(cudaMemcpyAsync(back.data(), p[1], N * sizeof(int), cudaMemcpyDeviceToHost, s[1]));
-  OK(cudaStreamSynchronize(s[1]));
-  OK(cudaStreamSynchronize(s[0]));
+  CUDA(cudaMemcpyAsync(back.data(), p[1], N * sizeof(int), cudaMemcpyDeviceToHost, s[1]));
+  CUDA(cudaStreamSynchronize(s[1]));
+  CUDA(cudaStreamSynchronize(s[0]));
   CHECK(called == 1);
   for (int i = 0; i < N; i++) CHECK(back[i] == (i < 256 ? after(5, 3, 3) : 5));
 }
@@ -223,17 +207,17 @@ static void streams()
 static void fault()
 {
   int *p, *q;
-  OK(cudaSetDevice(0));
-  OK(cudaMalloc(&p, 1 << 20));
-  OK(cudaMemset(p, 0, 1 << 20));
-  OK(cudaSetDevice(gpus - 1));
-  OK(cudaMalloc(&q, 128));
-  OK(cudaSetDevice(0));
+  CUDA(cudaSetDevice(0));
+  CUDA(cudaMalloc(&p, 1 << 20));
+  CUDA(cudaMemset(p, 0, 1 << 20));
+  CUDA(cudaSetDevice(gpus - 1));
+  CUDA(cudaMalloc(&q, 128));
+  CUDA(cudaSetDevice(0));
   scale<<<200, 256>>>(p, p, 51200, 2000);
-  OK(cudaSetDevice(gpus - 1));
+  CUDA(cudaSetDevice(gpus - 1));
   fails<<<1, 32>>>(q);
   printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
-  OK(cudaSetDevice(0));
+  CUDA(cudaSetDevice(0));
   printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
 }
 
@@ -247,18 +231,18 @@ static void texture()
 {
   cudaTextureObject_t t;
   int *p, *q;
-  OK(cudaSetDevice(1));
-  OK(cudaMalloc(&p, 128));
-  OK(cudaMemset(p, 1, 128));
-  OK(cudaSetDevice(0));
-  OK(cudaMalloc(&q, 128));
+  CUDA(cudaSetDevice(1));
+  CUDA(cudaMalloc(&p, 128));
+  CUDA(cudaMemset(p, 1, 128));
+  CUDA(cudaSetDevice(0));
+  CUDA(cudaMalloc(&q, 128));
   cudaResourceDesc r = {};
   r.resType = cudaResourceTypeLinear;
   r.res.linear.devPtr = p;
   r.res.linear.desc = cudaCreateChannelDesc<int>();
   r.res.linear.sizeInBytes = 128;
   cudaTextureDesc d = {};
-  OK(cudaCreateTextureObject(&t, &r, &d, NULL));
+  CUDA(cudaCreateTextureObject(&t, &r, &d, NULL));
   reads_texture<<<1, 32>>>(t, q);
   printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
 }
@@ -266,7 +250,7 @@ static void texture()
 static void wait_for_gpu()
 {
   int *p;
-  OK(cudaMalloc(&p, 128));
+  CUDA(cudaMalloc(&p, 128));
   const CUresult r = cuStreamWaitValue32(0, (CUdeviceptr)p, 1, CU_STREAM_WAIT_VALUE_GEQ);
   printf("%s\n", r == CUDA_ERROR_NOT_SUPPORTED ? "refused" : "served");
 }
@@ -282,18 +266,18 @@ static bool is_odd_one(const char *path)
 static void differ(const char *what, bool odd)
 {
   int *p, x[32] = {odd && !strcmp(what, "data")};
-  OK(cudaMalloc(&p, sizeof x));
+  CUDA(cudaMalloc(&p, sizeof x));
   if (odd && !strcmp(what, "less")) return;
-  OK(cudaMemcpy(p, x, sizeof x, cudaMemcpyHostToDevice));
+  CUDA(cudaMemcpy(p, x, sizeof x, cudaMemcpyHostToDevice));
   scale<<<1, 32>>>(p, p, 32, odd && !strcmp(what, "launch") ? 2 : 1);
-  OK(cudaDeviceSynchronize());
+  CUDA(cudaDeviceSynchronize());
   puts("not seen");
 }
 
 int main(int argc, char **argv)
 {
   const char *what = argc > 1 ? argv[1] : "all";
-  OK(cudaGetDeviceCount(&gpus));
+  CUDA(cudaGetDeviceCount(&gpus));
   if (!strcmp(what, "managed")) managed();
   else if (!strcmp(what, "wait")) wait_for_gpu();
   else if (!strcmp(what, "fault")) fault();

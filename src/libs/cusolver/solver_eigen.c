@@ -1,7 +1,6 @@
 /* Eigenvalues of symmetric and Hermitian matrices. All functions have the same kernel, Jacobi's, so limits of sweeps
  * and tolerances that a program sets change nothing. */
 #include <limits.h>
-#include <stdlib.h>
 
 #include "libs/cusolver/solver_types.h"
 #include "libs/kernels/eigen_args.h"
@@ -56,34 +55,6 @@ static solver_status room(const struct solver *h, int t, const struct symmetric 
 static size_t of_words(int words, int t)
 {
   return words > 0 ? (size_t)words * element[t] : 0;
-}
-
-/* How a solution by rotations shall end: noted nowhere, as kernels end when nothing is left to turn. */
-PUBLIC solver_status cusolverDnCreateSyevjInfo(void **out)
-{
-  if (!out) return SOLVER_INVALID_VALUE;
-  *out = calloc(1, 1);
-  return *out ? SOLVER_SUCCESS : SOLVER_ALLOC_FAILED;
-}
-PUBLIC solver_status cusolverDnDestroySyevjInfo(void *info)
-{
-  free(info);
-  return SOLVER_SUCCESS;
-}
-PUBLIC solver_status cusolverDnXsyevjSetTolerance(void *info, double tolerance)
-{
-  (void)tolerance;
-  return info ? SOLVER_SUCCESS : SOLVER_INVALID_VALUE;
-}
-PUBLIC solver_status cusolverDnXsyevjSetMaxSweeps(void *info, int sweeps)
-{
-  (void)sweeps;
-  return info ? SOLVER_SUCCESS : SOLVER_INVALID_VALUE;
-}
-PUBLIC solver_status cusolverDnXsyevjSetSortEig(void *info, int sort)
-{
-  (void)sort;
-  return info ? SOLVER_SUCCESS : SOLVER_INVALID_VALUE;
 }
 
 /* The functions of type l: T is its element, R a real number of it, t its number, `eig` begins their names. */

@@ -1,7 +1,6 @@
 /* Singular values: gesvd, gesvdj and its batches, gesvda. All have the same kernel, rotations from one side, so limits
  * of sweeps and tolerances that a program sets change nothing; values are always in descending order. */
 #include <limits.h>
-#include <stdlib.h>
 
 #include "libs/cusolver/solver_types.h"
 #include "libs/kernels/eigen_args.h"
@@ -125,33 +124,6 @@ static struct factors of_mode(int vectors, int econ, int64_t m, int64_t n)
 static int unsettled(const struct factors *q)
 {
   return (int)(q->m < q->n ? q->m : q->n) + 1;
-}
-
-PUBLIC solver_status cusolverDnCreateGesvdjInfo(void **out)
-{
-  if (!out) return SOLVER_INVALID_VALUE;
-  *out = calloc(1, 1);
-  return *out ? SOLVER_SUCCESS : SOLVER_ALLOC_FAILED;
-}
-PUBLIC solver_status cusolverDnDestroyGesvdjInfo(void *info)
-{
-  free(info);
-  return SOLVER_SUCCESS;
-}
-PUBLIC solver_status cusolverDnXgesvdjSetTolerance(void *info, double tolerance)
-{
-  (void)tolerance;
-  return info ? SOLVER_SUCCESS : SOLVER_INVALID_VALUE;
-}
-PUBLIC solver_status cusolverDnXgesvdjSetMaxSweeps(void *info, int sweeps)
-{
-  (void)sweeps;
-  return info ? SOLVER_SUCCESS : SOLVER_INVALID_VALUE;
-}
-PUBLIC solver_status cusolverDnXgesvdjSetSortEig(void *info, int sort)
-{
-  (void)sort;
-  return info ? SOLVER_SUCCESS : SOLVER_INVALID_VALUE;
 }
 
 /* gesvda: batches at given steps, `rank` columns, and on the host the norm of what is left of each matrix. */

@@ -1,15 +1,12 @@
 /* Products of two sparse matrices (SpGEMM) and compressed columns (Csr2cscEx2) of libcusparse. */
-#include <stdlib.h>
-
 #include "libs/cusparse/sparse_product.h"
 
 #define PLAN UINT64_C(0x7761727073706765)
 enum { STATE_NEW, STATE_COUNTED, STATE_COMPUTED };
 static const int64_t MOST_PRODUCTS = INT64_C(1) << WS_PLACE_BITS; /* a place in a list has so many bits */
 
-/* What programs hold from one step of a product to the next. */
 struct gemm_plan {
-  uint64_t magic;
+  struct sparse_plan head;
   int state;
   int64_t products, count; /* of all rows; elements of C */
   struct ws_sparse_gemm args;
@@ -22,20 +19,13 @@ struct gemm {
   struct sparse_matrix *c;
 };
 
-PUBLIC sparse_status cusparseSpGEMM_createDescr(struct gemm_plan **out)
+PUBLIC sparse_status cusparseSpGEMM_createDescr(struct sparse_plan **out)
 {
-  if (!out) return SPARSE_INVALID_VALUE;
-  *out = calloc(1, sizeof **out);
-  if (!*out) return SPARSE_ALLOC_FAILED;
-  (*out)->magic = PLAN;
-  return SPARSE_SUCCESS;
+  return sparse_plan_create(out, sizeof(struct gemm_plan), PLAN);
 }
-PUBLIC sparse_status cusparseSpGEMM_destroyDescr(struct gemm_plan *p)
+PUBLIC sparse_status cusparseSpGEMM_destroyDescr(struct sparse_plan *p)
 {
-  if (p && p->magic != PLAN) return SPARSE_INVALID_VALUE;
-  if (p) p->magic = 0;
-  free(p);
-  return SPARSE_SUCCESS;
+  return sparse_plan_destroy(p, PLAN);
 }
 
 static unsigned bytes_of(int kind)
@@ -66,7 +56,7 @@ static sparse_status check(const struct sparse_handle *h, const struct gemm *g, 
                            const char *function)
 {
   if (!sparse_handle_is(h)) return SPARSE_NOT_INITIALIZED;
-  if (!plan || plan->magic != PLAN || !g->alpha || !g->beta || !sparse_matrix_is(g->a) || !sparse_matrix_is(g->b) ||
+  if (!plan || plan->head.magic != PLAN || !g->alpha || !g->beta || !sparse_matrix_is(g->a) || !sparse_matrix_is(g->b) ||
       !sparse_matrix_is(g->c))
     return SPARSE_INVALID_VALUE;
   if (!by_rows(g->a) || !by_rows(g->b) || !by_rows(g->c) || g->op_a != SPARSE_OP_N || g->op_b != SPARSE_OP_N)
@@ -163,7 +153,7 @@ PUBLIC sparse_status cusparseSpGEMM_workEstimation(GEMM_ARGUMENTS, size_t *bytes
 }
 PUBLIC sparse_status cusparseSpGEMM_getNumProducts(const struct gemm_plan *plan, int64_t *products)
 {
-  if (!plan || plan->magic != PLAN || !products || plan->state == STATE_NEW) return SPARSE_INVALID_VALUE;
+  if (!plan || plan->head.magic != PLAN || !products || plan->state == STATE_NEW) return SPARSE_INVALID_VALUE;
   *products = plan->products;
   return SPARSE_SUCCESS;
 }

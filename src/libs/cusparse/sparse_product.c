@@ -1,4 +1,6 @@
 /* Products and conversions of libcusparse. */
+#include <stdlib.h>
+
 #include "libs/cusparse/sparse_product.h"
 
 enum { KERNELS_PER_TYPE = KERNEL_dsparse_vector - KERNEL_ssparse_vector };
@@ -6,6 +8,23 @@ enum { KERNELS_PER_TYPE = KERNEL_dsparse_vector - KERNEL_ssparse_vector };
 static enum lib_kernel of_type(enum lib_kernel of_s, int kind)
 {
   return (enum lib_kernel)((int)of_s + kind * KERNELS_PER_TYPE);
+}
+
+sparse_status sparse_plan_create(struct sparse_plan **out, size_t bytes, uint64_t magic)
+{
+  if (!out) return SPARSE_INVALID_VALUE;
+  *out = calloc(1, bytes);
+  if (!*out) return SPARSE_ALLOC_FAILED;
+  (*out)->magic = magic;
+  return SPARSE_SUCCESS;
+}
+
+sparse_status sparse_plan_destroy(struct sparse_plan *p, uint64_t magic)
+{
+  if (p && p->magic != magic) return SPARSE_INVALID_VALUE;
+  if (p) p->magic = 0;
+  free(p);
+  return SPARSE_SUCCESS;
 }
 
 struct launch_shape sparse_shape(int64_t threads)

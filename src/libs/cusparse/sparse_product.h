@@ -6,6 +6,15 @@
 
 struct description;
 
+/* What programs hold from one step of an operation to the next begins with this. */
+struct sparse_plan {
+  uint64_t magic; /* of the kind of plan */
+};
+
+/* A plan of `bytes` bytes, of zeros but for its magic. */
+sparse_status sparse_plan_create(struct sparse_plan **out, size_t bytes, uint64_t magic);
+sparse_status sparse_plan_destroy(struct sparse_plan *, uint64_t magic);
+
 /* 256 threads a CTA, at most some thousand CTAs: kernels go on from there. */
 struct launch_shape sparse_shape(int64_t threads);
 /* alpha or beta, of a type's place (sparse_kind), read now unless the handle says that it is on the device. */

@@ -1,14 +1,11 @@
 /* Triangular systems of libcusparse: SpSV, SpSM. There is nothing to analyse and no buffer. */
-#include <stdlib.h>
-
 #include "libs/cusparse/sparse_product.h"
 
 #define PLAN UINT64_C(0x776172707370736f)
 enum { ATTRIBUTE_FILL, ATTRIBUTE_DIAGONAL };
 
-/* What programs hold between analysis and solution. */
 struct solve_plan {
-  uint64_t magic;
+  struct sparse_plan head;
   bool analysed;
 };
 
@@ -19,27 +16,11 @@ struct system {
   const struct dense_matrix *b, *c;
 };
 
-static sparse_status create(struct solve_plan **out)
-{
-  if (!out) return SPARSE_INVALID_VALUE;
-  *out = calloc(1, sizeof **out);
-  if (!*out) return SPARSE_ALLOC_FAILED;
-  (*out)->magic = PLAN;
-  return SPARSE_SUCCESS;
-}
-static sparse_status destroy(struct solve_plan *p)
-{
-  if (p && p->magic != PLAN) return SPARSE_INVALID_VALUE;
-  if (p) p->magic = 0;
-  free(p);
-  return SPARSE_SUCCESS;
-}
-
 static sparse_status check(const struct sparse_handle *h, const struct system *s, const struct solve_plan *plan,
                            const char *function)
 {
   if (!sparse_handle_is(h)) return SPARSE_NOT_INITIALIZED;
-  if (!plan || plan->magic != PLAN || !s->alpha || !sparse_matrix_is(s->a) || !dense_matrix_is(s->b) ||
+  if (!plan || plan->head.magic != PLAN || !s->alpha || !sparse_matrix_is(s->a) || !dense_matrix_is(s->b) ||
       !dense_matrix_is(s->c))
     return SPARSE_INVALID_VALUE;
   if ((unsigned)s->op_a >= SPARSE_OPS || (unsigned)s->op_b >= SPARSE_OPS) return SPARSE_INVALID_VALUE;
@@ -103,10 +84,22 @@ static sparse_status buffer(const struct sparse_handle *h, const struct system *
     const struct dense_matrix *b, const struct dense_matrix *c, int compute, int algorithm, struct solve_plan *plan
 #define MATRIX_SYSTEM {op_a, op_b, compute, alpha, a, b, c}
 
-PUBLIC sparse_status cusparseSpSV_createDescr(struct solve_plan **out) { return create(out); }
-PUBLIC sparse_status cusparseSpSM_createDescr(struct solve_plan **out) { return create(out); }
-PUBLIC sparse_status cusparseSpSV_destroyDescr(struct solve_plan *p) { return destroy(p); }
-PUBLIC sparse_status cusparseSpSM_destroyDescr(struct solve_plan *p) { return destroy(p); }
+PUBLIC sparse_status cusparseSpSV_createDescr(struct sparse_plan **out)
+{
+  return sparse_plan_create(out, sizeof(struct solve_plan), PLAN);
+}
+PUBLIC sparse_status cusparseSpSM_createDescr(struct sparse_plan **out)
+{
+  return sparse_plan_create(out, sizeof(struct solve_plan), PLAN);
+}
+PUBLIC sparse_status cusparseSpSV_destroyDescr(struct sparse_plan *p)
+{
+  return sparse_plan_destroy(p, PLAN);
+}
+PUBLIC sparse_status cusparseSpSM_destroyDescr(struct sparse_plan *p)
+{
+  return sparse_plan_destroy(p, PLAN);
+}
 
 PUBLIC sparse_status cusparseSpSV_bufferSize(VECTOR_ARGUMENTS, size_t *bytes)
 {
