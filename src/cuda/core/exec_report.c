@@ -33,82 +33,73 @@ static const char *own_file(const struct shim *s, const char *path, char own[PAT
   return own;
 }
 
+/* What is written to a file: false with *e filled when it cannot be made. */
+typedef bool write_fn(struct shim *, FILE *, uint64_t total, struct err *e);
+
+static void write_file(struct shim *s, const char *path, write_fn *write, uint64_t total)
+{
+  struct output out;
+  struct err e = {""};
+  char own[PATH_MAX];
+  FILE *f = output_open(&out, own_file(s, path, own), &e);
+  const bool ok = f && write(s, f, total, &e);
+  if (!f || !output_close(&out, ok, &e)) shim_cannot_write(s, &e);
+}
+
 /* With the calling program's own report as its member "cpu". */
-static void write_record(const struct shim *s, FILE *f, uint64_t total)
+static bool write_json(struct shim *s, FILE *f, uint64_t total, struct err *e)
 {
   const struct program_report *r = s->program.report;
   char *text = NULL;
   size_t bytes = 0;
   FILE *own = r ? open_memstream(&text, &bytes) : NULL;
+  (void)e;
   if (own) r->json(r->ctx, own), fclose(own);
   record_write_json(f, &s->record, boards_name(s), total, text);
   free(text);
+  return true;
 }
 
-static void write_json(struct shim *s, uint64_t total)
+static bool write_page(struct shim *s, FILE *f, uint64_t total, struct err *e)
 {
-  struct output out;
-  struct err e = {""};
-  char own[PATH_MAX];
-  FILE *f = output_open(&out, own_file(s, s->options.json, own), &e);
-  if (f) write_record(s, f, total);
-  if (!f || !output_close(&out, true, &e)) shim_cannot_write(s, &e);
-}
-
-static void write_page(struct shim *s, uint64_t total)
-{
-  struct output out;
-  struct err e = {""};
-  char own[PATH_MAX];
-  FILE *f = output_open(&out, own_file(s, s->options.html, own), &e);
   json_t *program = record_json(&s->record, boards_name(s), total, PAGES_TABLE);
-  bool ok = f && pages_write(s->pages, f, program, s->options.html_baseline, &e);
+  const bool ok = pages_write(s->pages, f, program, s->options.html_baseline, e);
   json_decref(program);
-  if (!f || !output_close(&out, ok, &e)) shim_cannot_write(s, &e);
+  return ok;
 }
 
-static void write_table(const struct shim *s, FILE *f, uint64_t total)
+static bool write_table(struct shim *s, FILE *f, uint64_t total, struct err *e)
 {
+  (void)e;
   record_write_table(f, &s->record, boards_name(s), total);
   sampling_write(f, s->samples);
   if (s->program.report) s->program.report->table(s->program.report->ctx, f);
+  return true;
 }
 
-static void write_table_file(struct shim *s, uint64_t total)
+static bool write_timeline(struct shim *s, FILE *f, uint64_t total, struct err *e)
 {
-  struct output out;
-  struct err e = {""};
-  char own[PATH_MAX];
-  FILE *f = output_open(&out, own_file(s, s->options.report, own), &e);
-  if (f) write_table(s, f, total);
-  if (!f || !output_close(&out, true, &e)) shim_cannot_write(s, &e);
-}
-
-static void write_timeline(struct shim *s)
-{
-  struct output out;
-  struct err e = {""};
-  char own[PATH_MAX];
-  FILE *f = output_open(&out, own_file(s, s->options.timeline, own), &e);
-  uint64_t lost = activity_lost(s->activity);
-  if (f) activity_write(s->activity, f);
+  (void)total, (void)e;
+  const unsigned long long lost = activity_lost(s->activity);
+  activity_write(s->activity, f);
   if (lost)
     shim_say("--timeline: %llu slices more are not in %s; choose fewer with --timeline-sms, --timeline-warps or "
-             "--timeline-us", (unsigned long long)lost, s->options.timeline);
-  if (!f || !output_close(&out, true, &e)) shim_cannot_write(s, &e);
+             "--timeline-us", lost, s->options.timeline);
+  return true;
 }
 
-static void write_host_time(struct shim *s)
+static bool write_gaps(struct shim *s, FILE *f, uint64_t total, struct err *e)
 {
-  struct output out;
-  struct err e = {""};
-  char own[PATH_MAX];
   const char *path;
-  const struct host_gaps *g = host_clock_record(s, &path);
-  if (!g) return;
-  FILE *f = output_open(&out, own_file(s, path, own), &e);
-  if (f) host_gaps_write(g, f);
-  if (!f || !output_close(&out, true, &e)) shim_cannot_write(s, &e);
+  (void)total, (void)e;
+  host_gaps_write(host_clock_record(s, &path), f);
+  return true;
+}
+
+static void write_host_time(struct shim *s, uint64_t total)
+{
+  const char *path;
+  if (host_clock_record(s, &path)) write_file(s, path, write_gaps, total);
 }
 
 /* A choice that no launch met is more likely a mistake than meant. */
@@ -151,14 +142,14 @@ void exec_report(struct shim *s)
   debugged_finish(s);
   ncu_capture_free(s->profile);
   s->profile = NULL;
-  write_host_time(s);
-  if (s->options.json) write_json(s, total);
-  if (s->activity) write_timeline(s);
-  if (s->pages) write_page(s, total);
+  write_host_time(s, total);
+  if (s->options.json) write_file(s, s->options.json, write_json, total);
+  if (s->activity) write_file(s, s->options.timeline, write_timeline, total);
+  if (s->pages) write_file(s, s->options.html, write_page, total);
   if (!trace_export_free(s->trace, true, &e) && !s->lost) shim_cannot_write(s, &e);
   tell_unmet(s);
   parts_tell(s);
   s->trace = NULL;
-  if (s->options.report) write_table_file(s, total);
-  else if (!s->options.quiet) write_table(s, stderr, total);
+  if (s->options.report) write_file(s, s->options.report, write_table, total);
+  else if (!s->options.quiet) write_table(s, stderr, total, &e);
 }

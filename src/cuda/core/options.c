@@ -1,51 +1,99 @@
 #include "cuda/core/options.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "isa/watch.h"
 #include "sanitize/sanitize.h"
 
-static bool parse_u64(const char *s, const char **end, uint64_t *v)
+/* Options that are a word, a number or a flag in one field. */
+enum option_kind { TEXT, NUMBER, FLAG, SMALL };
+
+static const struct option_row {
+  const char *key;
+  size_t at; /* in struct exec_options: const char *, uint64_t, bool, unsigned */
+  enum option_kind kind;
+  unsigned most; /* SMALL: from 1 to it */
+} rows[] = {
+#define ROW(key, field, kind, most) {key, offsetof(struct exec_options, field), kind, most}
+  ROW("gpu", gpu, TEXT, 0),
+  ROW("machine", machine, TEXT, 0),
+  ROW("presets", presets, TEXT, 0),
+  ROW("host_time", host_time, TEXT, 0),
+  ROW("share", share, TEXT, 0),
+  ROW("capture", capture, TEXT, 0),
+  ROW("trace", trace, TEXT, 0),
+  ROW("report", report, TEXT, 0),
+  ROW("json", json, TEXT, 0),
+  ROW("html", html, TEXT, 0),
+  ROW("html_baseline", html_baseline, TEXT, 0),
+  ROW("timeline", timeline, TEXT, 0),
+  ROW("log", log, TEXT, 0),
+  ROW("tally", tally, TEXT, 0),
+  ROW("debug", debug, TEXT, 0),
+  ROW("debug_gdb", debug_gdb, TEXT, 0),
+  ROW("debug_commands", debug_commands, TEXT, 0),
+  ROW("ncu_stream", ncu.stream, TEXT, 0),
+  ROW("ncu_log", ncu.log, TEXT, 0),
+  ROW("stop", stop_after_timed, FLAG, 0),
+  ROW("cold", cold, FLAG, 0),
+  ROW("quiet", quiet, FLAG, 0),
+  ROW("progress", progress, FLAG, 0),
+  ROW("debug_batch", debug_batch, FLAG, 0),
+  ROW("ncu_code", ncu.code, FLAG, 0),
+  ROW("ncu_schedulers", ncu.schedulers, FLAG, 0),
+  ROW("ncu_waits", ncu.waits, FLAG, 0),
+  ROW("ncu_quiet", ncu.quiet, FLAG, 0),
+  ROW("max_cycles", max_cycles, NUMBER, 0),
+  ROW("max_insts", max_insts, NUMBER, 0),
+  ROW("sample", sample, NUMBER, 0),
+  ROW("sample_ctas", sample_ctas, NUMBER, 0),
+  ROW("print_limit", print_limit, NUMBER, 0),
+  ROW("error_exitcode", error_exitcode, NUMBER, 0),
+  ROW("started", started, NUMBER, 0),
+  ROW("program", program, NUMBER, 0),
+  ROW("ranks_fd", ranks_fd, NUMBER, 0),
+  ROW("threads", threads, SMALL, WATCH_MAX_THREADS),
+  ROW("interleave", interleave, SMALL, WATCH_MAX_SLICE),
+  ROW("debug_turn", debug_turn, SMALL, WATCH_MAX_SLICE),
+#undef ROW
+};
+
+static bool parse_u64(const char *s, uint64_t *v)
 {
   char *stop;
   if (*s < '0' || *s > '9') return false;
   *v = strtoull(s, &stop, 10);
-  *end = stop;
-  return true;
+  return !*stop;
 }
 
-/* Options whose value is a number; false: no such option. */
-static bool number_option(struct exec_options *o, const char *key, uint64_t **n)
+static bool take_small(const struct option_row *r, const char *value, unsigned *to, struct err *e)
 {
-  *n = strcmp(key, "max_cycles") == 0 ? &o->max_cycles
-       : strcmp(key, "max_insts") == 0 ? &o->max_insts
-       : strcmp(key, "sample") == 0    ? &o->sample
-       : strcmp(key, "sample_ctas") == 0 ? &o->sample_ctas
-       : strcmp(key, "print_limit") == 0 ? &o->print_limit
-       : strcmp(key, "error_exitcode") == 0 ? &o->error_exitcode
-       : strcmp(key, "started") == 0 ? &o->started
-       : strcmp(key, "program") == 0 ? &o->program
-       : strcmp(key, "ranks_fd") == 0 ? &o->ranks_fd
-                                       : NULL;
-  return *n != NULL;
-}
-
-static bool take_number(const char *key, const char *value, uint64_t *n, struct err *e)
-{
-  const char *end;
-  return (parse_u64(value, &end, n) && !*end) ||
-         err_set(e, EXEC_OPTIONS_VARIABLE ": %s=%.60s: not a number", key, value);
-}
-
-static bool take_small(const char *key, const char *value, unsigned most, unsigned *to, struct err *e)
-{
-  const char *end;
   uint64_t n;
-  if (!parse_u64(value, &end, &n) || *end || n < 1 || n > most)
-    return err_set(e, EXEC_OPTIONS_VARIABLE ": %s=%.60s: not a number from 1 to %u", key, value, most);
+  if (!parse_u64(value, &n) || n < 1 || n > r->most)
+    return err_set(e, EXEC_OPTIONS_VARIABLE ": %s=%.60s: not a number from 1 to %u", r->key, value, r->most);
   *to = (unsigned)n;
   return true;
+}
+
+static bool take_row(struct exec_options *o, const struct option_row *r, const char *value, struct err *e)
+{
+  void *const field = (char *)o + r->at;
+  switch (r->kind) {
+  case TEXT: *(const char **)field = value; return true;
+  case FLAG: *(bool *)field = true; return true;
+  case SMALL: return take_small(r, value, field, e);
+  case NUMBER: break;
+  }
+  return parse_u64(value, field) || err_set(e, EXEC_OPTIONS_VARIABLE ": %s=%.60s: not a number", r->key, value);
+}
+
+static const struct option_row *row_of(const char *key)
+{
+  for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (strcmp(rows[i].key, key) == 0) return &rows[i];
+  return NULL;
 }
 
 static bool take_check(struct exec_options *o, const char *key, const char *value, struct err *e)
@@ -59,68 +107,22 @@ static bool take_check(struct exec_options *o, const char *key, const char *valu
   return err_set(e, EXEC_OPTIONS_VARIABLE ": %s=%.60s: no such value", key, value);
 }
 
-/* Options of the debugger; false: another one. */
-static bool debug_option(struct exec_options *o, const char *key, const char *value)
-{
-  if (strcmp(key, "debug") == 0) o->debug = value;
-  else if (strcmp(key, "debug_gdb") == 0) o->debug_gdb = value;
-  else if (strcmp(key, "debug_commands") == 0) o->debug_commands = value;
-  else if (strcmp(key, "debug_batch") == 0) o->debug_batch = true;
-  else return false;
-  return true;
-}
-
-/* Of warpstep ncu, behind "ncu_". */
-static bool take_ncu(struct ncu_capture_options *o, const char *key, const char *value, struct err *e)
-{
-  if (strcmp(key, "stream") == 0) o->stream = value;
-  else if (strcmp(key, "log") == 0) o->log = value;
-  else if (strcmp(key, "code") == 0) o->code = true;
-  else if (strcmp(key, "schedulers") == 0) o->schedulers = true;
-  else if (strcmp(key, "waits") == 0) o->waits = true;
-  else if (strcmp(key, "quiet") == 0) o->quiet = true;
-  else if (ncu_filter_has(key)) return ncu_filter_take(&o->filter, key, value, e);
-  else return err_set(e, EXEC_OPTIONS_VARIABLE ": unknown key 'ncu_%.60s'", key);
-  return true;
-}
-
 static bool take(struct exec_options *o, const char *key, const char *value, struct err *e)
 {
-  uint64_t *field;
-  if (number_option(o, key, &field)) return take_number(key, value, field, e);
-  if (debug_option(o, key, value)) return true;
-  if (strncmp(key, "ncu_", 4) == 0) return take_ncu(&o->ncu, key + 4, value, e);
-  if (strcmp(key, "gpu") == 0) o->gpu = value;
-  else if (strcmp(key, "machine") == 0) o->machine = value;
-  else if (strcmp(key, "presets") == 0) o->presets = value;
-  else if (strcmp(key, "set") == 0) o->set[o->n_set++] = value;
+  const struct option_row *r = row_of(key);
+  if (r) return take_row(o, r, value, e);
+  if (strncmp(key, "ncu_", 4) == 0 && ncu_filter_has(key + 4))
+    return ncu_filter_take(&o->ncu.filter, key + 4, value, e);
+  if (strcmp(key, "set") == 0) o->set[o->n_set++] = value;
   else if (strcmp(key, "mode") == 0) o->timed = strcmp(value, "functional") != 0;
-  else if (strcmp(key, "time") == 0)
-    return choice_parse(&o->choice, o->capture ? "--launches" : "--time-kernels", value, e);
-  else if (strcmp(key, "stop") == 0) o->stop_after_timed = true;
-  else if (strcmp(key, "cold") == 0) o->cold = true;
-  else if (strcmp(key, "timeline") == 0) o->timeline = value;
+  else if (strcmp(key, "spin") == 0) o->spin_strict = strcmp(value, "strict") == 0;
+  else if (strcmp(key, "leaks") == 0) o->sanitize |= SANITIZE_LEAKS;
+  else if (strcmp(key, "sanitize") == 0 || strcmp(key, "print_level") == 0) return take_check(o, key, value, e);
   else if (strcmp(key, "timeline_sms") == 0) return activity_choice_sms(&o->activity, value, e);
   else if (strcmp(key, "timeline_warps") == 0) return activity_choice_warps(&o->activity, value, e);
   else if (strcmp(key, "timeline_us") == 0) return activity_choice_us(&o->activity, value, e);
-  else if (strcmp(key, "host_time") == 0) o->host_time = value;
-  else if (strcmp(key, "spin") == 0) o->spin_strict = strcmp(value, "strict") == 0;
-  else if (strcmp(key, "share") == 0) o->share = value;
-  else if (strcmp(key, "html") == 0) o->html = value;
-  else if (strcmp(key, "html_baseline") == 0) o->html_baseline = value;
-  else if (strcmp(key, "report") == 0) o->report = value;
-  else if (strcmp(key, "json") == 0) o->json = value;
-  else if (strcmp(key, "capture") == 0) o->capture = value;
-  else if (strcmp(key, "trace") == 0) o->trace = value;
-  else if (strcmp(key, "log") == 0) o->log = value;
-  else if (strcmp(key, "tally") == 0) o->tally = value;
-  else if (strcmp(key, "leaks") == 0) o->sanitize |= SANITIZE_LEAKS;
-  else if (strcmp(key, "sanitize") == 0 || strcmp(key, "print_level") == 0) return take_check(o, key, value, e);
-  else if (strcmp(key, "quiet") == 0) o->quiet = true;
-  else if (strcmp(key, "progress") == 0) o->progress = true;
-  else if (strcmp(key, "threads") == 0) return take_small(key, value, WATCH_MAX_THREADS, &o->threads, e);
-  else if (strcmp(key, "debug_turn") == 0) return take_small(key, value, WATCH_MAX_SLICE, &o->debug_turn, e);
-  else if (strcmp(key, "interleave") == 0) return take_small(key, value, WATCH_MAX_SLICE, &o->interleave, e);
+  else if (strcmp(key, "time") == 0)
+    return choice_parse(&o->choice, o->capture ? "--launches" : "--time-kernels", value, e);
   else return err_set(e, EXEC_OPTIONS_VARIABLE ": unknown key '%.60s'", key);
   return true;
 }
