@@ -56,8 +56,8 @@ static sparse_status check(const struct sparse_handle *h, const struct gemm *g, 
                            const char *function)
 {
   if (!sparse_handle_is(h)) return SPARSE_NOT_INITIALIZED;
-  if (!plan || plan->head.magic != PLAN || !g->alpha || !g->beta || !sparse_matrix_is(g->a) || !sparse_matrix_is(g->b) ||
-      !sparse_matrix_is(g->c))
+  if (!plan || plan->head.magic != PLAN || !g->alpha || !g->beta || !sparse_matrix_is(g->a) ||
+      !sparse_matrix_is(g->b) || !sparse_matrix_is(g->c))
     return SPARSE_INVALID_VALUE;
   if (!by_rows(g->a) || !by_rows(g->b) || !by_rows(g->c) || g->op_a != SPARSE_OP_N || g->op_b != SPARSE_OP_N)
     return sparse_refuse(function, "operations, or formats other than CSR");

@@ -48,7 +48,8 @@ struct wire {
 void wire_init(struct wire *, const struct wire_config *);
 void wire_free(struct wire *);
 
-/* A message that can go at m->arrive, which is no earlier than of those of its class before; body: what is behind it. */
+/* A message that can go at m->arrive, which is no earlier than of those of its class before; body: the bytes behind it.
+ */
 void wire_push(struct wire *, const struct link_msg *, const void *body);
 /* The receiver lets go what came in m, at `at`. Whether wire_next may be another one now. */
 bool wire_give_back(struct wire *, const struct link_msg *m, picos at);
