@@ -213,7 +213,7 @@ check "open already" shared
 # A pipe that nobody reads yet must not be waited for before the program starts.
 fifo() {
   mkfifo "$scratch/unread"
-  timeout 20 "$bin" exec --json "$scratch/unread" true || echo "exit status $?"
+  timeout 20 "$bin" exec --quiet --json "$scratch/unread" true || echo "exit status $?"
 }
 check "exec --json PIPE" fifo
 
