@@ -160,12 +160,34 @@ static bool take_what_if(const struct cli_command *cmd, const char *list, uint64
   return false;
 }
 
+static bool take_warm_up(const struct cli_command *cmd, const char *arg, struct run_options *o)
+{
+  unsigned long n;
+  if (!cli_number(arg, 0, MAX_WARM_UP, &n)) {
+    cli_usage_error(cmd, "--warm-up %s: not a number from 0 to %d", arg, MAX_WARM_UP);
+    return false;
+  }
+  o->warm_up = (unsigned)n;
+  return true;
+}
+
+static bool take_hazards(const struct cli_command *cmd, const char *arg, struct run_options *o)
+{
+  static const char *const name[] = {[HAZARDS_OFF] = "off", [HAZARDS_CHECK] = "check", [HAZARDS_GAPS] = "gaps",
+                                     [HAZARDS_EMULATE] = "emulate", [HAZARDS_BOTH] = "both"};
+  for (unsigned i = 0; i < sizeof name / sizeof *name; i++) {
+    if (strcmp(arg, name[i]) != 0) continue;
+    o->hazards = i;
+    return true;
+  }
+  cli_usage_error(cmd, "--hazards %s: not off, check, gaps, emulate or both", arg);
+  return false;
+}
+
 /* Stores one option. False: a bad value (a line was printed). */
 static bool take_option(const struct cli_command *cmd, int id, const char *arg, int argc,
                         struct run_options *o)
 {
-  unsigned long n;
-
   switch (id) {
   case OPT_GPU: o->gpu = arg; break;
   case OPT_SET: list_add(&o->set, &o->arena, argc, arg); break;
@@ -177,13 +199,7 @@ static bool take_option(const struct cli_command *cmd, int id, const char *arg, 
   case OPT_RESTORE: o->restore = arg; break;
   case OPT_THREADS: o->threads_given = true; return cli_count(cmd, "threads", arg, WATCH_MAX_THREADS, &o->threads);
   case OPT_INTERLEAVE: return cli_count(cmd, "interleave", arg, WATCH_MAX_SLICE, &o->interleave);
-  case OPT_WARM_UP:
-    if (!cli_number(arg, 0, MAX_WARM_UP, &n)) {
-      cli_usage_error(cmd, "--warm-up %s: not a number from 0 to %d", arg, MAX_WARM_UP);
-      return false;
-    }
-    o->warm_up = (unsigned)n;
-    break;
+  case OPT_WARM_UP: return take_warm_up(cmd, arg, o);
   case OPT_MAX_CYCLES: return take_limit(cmd, "--max-cycles", arg, &o->max_cycles);
   case OPT_MAX_INSTRUCTIONS: return take_limit(cmd, "--max-instructions", arg, &o->max_instructions);
   case OPT_JSON: o->json = arg; break;
@@ -195,22 +211,7 @@ static bool take_option(const struct cli_command *cmd, int id, const char *arg, 
   case OPT_DATA: o->data = arg; break;
   case OPT_PRINT_BUF: list_add(&o->print_buf, &o->arena, argc, arg); break;
   case OPT_PRESETS: o->presets = arg; break;
-  case OPT_HAZARDS:
-    if (strcmp(arg, "off") == 0) {
-      o->hazards = HAZARDS_OFF;
-    } else if (strcmp(arg, "check") == 0) {
-      o->hazards = HAZARDS_CHECK;
-    } else if (strcmp(arg, "gaps") == 0) {
-      o->hazards = HAZARDS_GAPS;
-    } else if (strcmp(arg, "emulate") == 0) {
-      o->hazards = HAZARDS_EMULATE;
-    } else if (strcmp(arg, "both") == 0) {
-      o->hazards = HAZARDS_BOTH;
-    } else {
-      cli_usage_error(cmd, "--hazards %s: not off, check, gaps, emulate or both", arg);
-      return false;
-    }
-    break;
+  case OPT_HAZARDS: return take_hazards(cmd, arg, o);
   case OPT_PIPELINE: o->pipeline = arg; break;
   case OPT_PIPELINE_WARPS: o->pipeline_warps = arg; break;
   case OPT_PIPELINE_CYCLES: o->pipeline_cycles = arg; break;
