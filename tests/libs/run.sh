@@ -2,7 +2,7 @@
 # The open libraries (docs/libraries.md): programs of tests/libs linked with NVIDIA's names, run by `warpstep exec`, check their
 # results themselves. Without nvcc or its cuBLAS to link with they are skipped and counted.
 #
-#   tests/libs/run.sh [NAME ...]       BIN: the program (build/warpstep), NVCC: the compiler, GPUS: presets (rtx-3070; narrow: rtx-4090 h100 rtx-5090; large: rtx-3070 h100)
+#   tests/libs/run.sh [NAME ...]       BIN: the program (build/warpstep), NVCC: the compiler, GPUS: presets (rtx-3070; narrow: rtx-4090 h100 rtx-5090; scaled: rtx-5090; large: rtx-3070 h100)
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 
@@ -18,7 +18,7 @@ else
   echo "not ok libs kernels: older than their sources; run src/libs/kernels/build.sh"
   failed=1
 fi
-[ $# -gt 0 ] || set -- products large narrow vectors fourier names networks pooling graphs random sparse sparse_vectors sorting systems dense eigen profiler
+[ $# -gt 0 ] || set -- products large narrow scaled vectors fourier names networks pooling graphs random sparse sparse_vectors sorting systems dense eigen profiler
 lacking=''
 if [ ! -f "$libs/libwarpstep-libs.so" ]; then
   lacking="no libraries in $libs"
@@ -88,12 +88,13 @@ for name; do
   fi
   usual=rtx-3070
   [ "$name" = narrow ] && usual='rtx-4090 h100 rtx-5090' # FP8 needs 8.9; two ways to widen it, factors of blocks
+  [ "$name" = scaled ] && usual=rtx-5090
   [ "$name" = large ] && usual='rtx-3070 h100' # two ways to multiply
   options=()
   [ "$name" = large ] && options=(--set gpu.sms=1) # so that the widest tiles are chosen for small matrices
   for gpu in ${GPUS:-$usual}; do
     run "$name" "$gpu" "${options[@]}"
-    [ "$name $gpu" = 'narrow rtx-5090' ] && run "$name" "$gpu" --set gpu.sms=3 # so that larger tiles are chosen, and cut
+    [[ "$name $gpu" = @(narrow|scaled)' rtx-5090' ]] && run "$name" "$gpu" --set gpu.sms=3 # so that larger tiles are chosen, and cut
     [ "$name" = large ] && run "$name" "$gpu" -- cut --set gpu.sms=3 # so that the last tiles are split
   done
 done

@@ -24,7 +24,7 @@ enum {
   DESC_BIAS_STRIDE = 10, DESC_AUX, DESC_AUX_LD, DESC_AUX_STRIDE, DESC_ALPHA_STRIDE, DESC_SMS,
   DESC_A_SCALE = 17, DESC_B_SCALE, DESC_C_SCALE, DESC_D_SCALE, DESC_AMAX_D, DESC_AUX_TYPE, DESC_AUX_SCALE,
   DESC_AUX_AMAX, DESC_FAST_ACCUM, DESC_BIAS_TYPE, DESC_A_MODE = 31, DESC_B_MODE, DESC_C_MODE,
-  DESC_D_MODE, DESC_LAST_KNOWN = 40,
+  DESC_D_MODE, DESC_AUX_MODE, DESC_D_OUT_SCALE, DESC_D_OUT_MODE, DESC_LAST_KNOWN = 40,
 };
 
 /* One factor for a matrix, or one for each block along k, or for each row of A, each column of B. */
@@ -32,13 +32,14 @@ enum { SCALE_ONE = 0, SCALE_UE4M3, SCALE_UE8M0, SCALE_VECTOR, SCALE_LINES_128, S
 
 struct lt_desc {
   int32_t compute, scale, pointer_mode, op_a, op_b, op_c, epilogue, aux_type, bias_type;
-  int32_t mode_a, mode_b, mode_c, mode_d; /* SCALE_... */
+  int32_t mode_a, mode_b, mode_c, mode_d, mode_out; /* SCALE_... */
   int32_t unknown; /* an attribute that changes results and is not served, + 1 */
   const void *bias;
   void *aux;
   const float *scale_a, *scale_b, *scale_c, *scale_d;
   int64_t bias_stride, aux_ld, aux_stride;
   void *amax;
+  void *scale_out; /* gets the factors of D's blocks */
 };
 
 struct lt_preference {
@@ -177,19 +178,33 @@ static struct lt_place of_desc(struct lt_desc *d, int what)
   case DESC_B_MODE: return PLACE(d->mode_b);
   case DESC_C_MODE: return PLACE(d->mode_c);
   case DESC_D_MODE: return PLACE(d->mode_d);
+  case DESC_D_OUT_SCALE: return PLACE(d->scale_out);
+  case DESC_D_OUT_MODE: return PLACE(d->mode_out);
   case DESC_AUX_TYPE: return PLACE(d->aux_type);
   case DESC_BIAS_TYPE: return PLACE(d->bias_type);
   default: return (struct lt_place){NULL, 0};
   }
 }
 
+/* What an attribute is that nobody has set, but the one of the part that is filled. */
+static bool is_zero(const void *value, size_t bytes)
+{
+  const char *const v = value;
+  for (size_t i = 0; i < bytes; i++)
+    if (v[i]) return false;
+  return true;
+}
+
 PUBLIC blas_status cublasLtMatmulDescSetAttribute(struct lt_desc *d, int what, const void *value, size_t bytes)
 {
+  enum { MOST_BYTES = 8 }; /* of an attribute */
   if (!d) return BLAS_INVALID_VALUE;
   const struct lt_place p = of_desc(d, what);
   if (p.at) return set(p, value, bytes);
-  if (what < 0 || what > DESC_LAST_KNOWN || !value) return BLAS_INVALID_VALUE;
-  if (what != DESC_SMS && what != DESC_FAST_ACCUM) d->unknown = what + 1; /* those two change no result */
+  if (what < 0 || what > DESC_LAST_KNOWN || !value || bytes > MOST_BYTES) return BLAS_INVALID_VALUE;
+  if (what == DESC_SMS || what == DESC_FAST_ACCUM) return BLAS_SUCCESS; /* they change no result */
+  if (what == DESC_FILL || !is_zero(value, bytes)) d->unknown = what + 1;
+  else if (d->unknown == what + 1) d->unknown = 0;
   return BLAS_SUCCESS;
 }
 PUBLIC blas_status cublasLtMatmulDescGetAttribute(struct lt_desc *d, int what, void *value, size_t bytes,
@@ -270,8 +285,10 @@ static void take_epilogue(struct blas_product *p, const struct lt_desc *d, int b
   struct ws_gemm_args *x = &p->extra;
   x->epilogue = bits;
   x->bias = d->bias;
-  const int usual = blas_is_fp8(p->d.type) ? p->c.type : p->d.type;
-  x->bias_type = blas_element(d->bias_type >= 0 ? d->bias_type : usual);
+  const bool narrow = blas_is_narrow(p->a.type);
+  const int usual = p->d.type;
+  const int of_bias = narrow && usual == DATA_R_32F ? DATA_R_16BF : blas_is_narrow(usual) ? p->c.type : usual;
+  x->bias_type = blas_element(d->bias_type >= 0 ? d->bias_type : of_bias);
   x->stride_bias = d->bias_stride;
   x->aux = d->aux;
   x->aux_type = blas_element(d->aux_type >= 0 ? d->aux_type : usual);
@@ -279,11 +296,36 @@ static void take_epilogue(struct blas_product *p, const struct lt_desc *d, int b
   x->stride_aux = d->aux_stride;
 }
 
+static bool sums_columns(int epilogue) { return epilogue == EPI_BGRAD_A || epilogue == EPI_BGRAD_B; }
+
+/* What an epilogue reads and leaves is of a wide type; none sums FP8 or FP4. */
+static bool epilogue_fits(const struct blas_product *p, const struct lt_desc *d)
+{
+  const int e = p->extra.epilogue;
+  const bool of_inputs = sums_columns(d->epilogue), sums = of_inputs || (d->epilogue & EPI_BGRAD);
+  const bool values = ((e & WS_AUX) && (e & WS_GELU)) || (e & WS_DGELU); /* not bits */
+  if (((e & WS_BIAS) || sums) && (unsigned)p->extra.bias_type >= WS_TYPES) return false;
+  if (values && (unsigned)p->extra.aux_type >= WS_TYPES) return false;
+  return !sums || !blas_is_narrow(of_inputs ? p->a.type : p->d.type);
+}
+
 /* Vectors of the kernel lie on their borders: 16 bytes of the operands and of their factors. */
 static bool blocks_fit(const struct blas_operand *o, const void *factors)
 {
   const int64_t per = o->type == DATA_R_E2M1 ? 32 : 16;
-  return factors && (uintptr_t)factors % 16 == 0 && (uintptr_t)o->at % 16 == 0 && o->ld % per == 0;
+  return factors && (uintptr_t)factors % 16 == 0 && (uintptr_t)o->at % 16 == 0 && o->ld % per == 0 &&
+         o->stride % per == 0;
+}
+
+/* D in FP8 or FP4 gets factors of its operands' kind; only before FP4 a factor of all of it comes. */
+static bool take_result(struct blas_product *p, const struct lt_desc *d)
+{
+  const bool fp4 = p->d.type == DATA_R_E2M1;
+  if (!blas_is_narrow(p->d.type)) return !d->mode_out && !d->scale_out && !d->scale_d;
+  if (d->mode_out != d->mode_a || p->f32_blocks || (d->scale_d && !fp4)) return false;
+  if (fp4 && (p->m % 2 || p->d.ld % 2 || p->d.stride % 2)) return false; /* bytes of two rows */
+  p->narrow.factors_d = d->scale_out, p->narrow.scale_d = d->scale_d;
+  return (uintptr_t)d->scale_out % 16 == 0;
 }
 
 /* FP8 with powers of two or with FP32 (not squares on both sides), FP4 with factors of its own kind: what the reference
@@ -295,14 +337,12 @@ static bool take_blocks(struct blas_product *p, const struct lt_desc *d)
   const bool lines_a = d->mode_a == SCALE_LINES_128, lines_b = d->mode_b == SCALE_LINES_128;
   p->f32_blocks = blas_is_fp8(p->a.type) && (lines_a || lines_b) && (lines_a || d->mode_a == SCALE_SQUARES_128) &&
                   (lines_b || d->mode_b == SCALE_SQUARES_128);
-  if ((!bytes && !p->f32_blocks) || d->mode_c || d->mode_d || d->scale_c || d->scale_d || d->amax)
-    return false;
-  if (blas_is_fp8(p->d.type) || p->batch > 1 || p->k % (p->a.type == DATA_R_E2M1 ? 32 : 16)) return false;
-  if (p->extra.bias_type >= WS_TYPES || p->extra.aux_type >= WS_TYPES) return false;
+  if ((!bytes && !p->f32_blocks) || d->mode_c || d->mode_d || d->scale_c || d->amax) return false;
+  if ((p->f32_blocks && p->batch > 1) || p->k % (p->a.type == DATA_R_E2M1 ? 32 : 16)) return false;
   p->narrow = (struct ws_gemm8_args){.blocks_a = d->scale_a, .blocks_b = d->scale_b,
                                      .squares_a = d->mode_a == SCALE_SQUARES_128,
                                      .squares_b = d->mode_b == SCALE_SQUARES_128};
-  return blocks_fit(&p->a, d->scale_a) && blocks_fit(&p->b, d->scale_b);
+  return blocks_fit(&p->a, d->scale_a) && blocks_fit(&p->b, d->scale_b) && take_result(p, d);
 }
 
 static bool has_blocks(int mode) { return mode && mode != SCALE_VECTOR; }
@@ -311,6 +351,7 @@ static bool has_blocks(int mode) { return mode && mode != SCALE_VECTOR; }
 static bool take_factors(struct blas_product *p, const struct lt_desc *d)
 {
   if (p->a.type == DATA_R_E2M1 || has_blocks(d->mode_a) || has_blocks(d->mode_b)) return take_blocks(p, d);
+  if (d->mode_out || d->scale_out) return false;
   const bool vectors = d->mode_a == SCALE_VECTOR || d->mode_b == SCALE_VECTOR;
   const bool vectors_there = (d->mode_a != SCALE_VECTOR || d->scale_a) && (d->mode_b != SCALE_VECTOR || d->scale_b);
   if (!blas_is_fp8(p->a.type)) {
@@ -321,7 +362,6 @@ static bool take_factors(struct blas_product *p, const struct lt_desc *d)
       d->mode_c != SCALE_ONE || d->mode_d != SCALE_ONE || (vectors && p->batch > 1) || !vectors_there)
     return false;
   if (d->scale_d && !blas_is_fp8(p->d.type)) return false;
-  if (p->extra.bias_type >= WS_TYPES || p->extra.aux_type >= WS_TYPES) return false;
   p->narrow = (struct ws_gemm8_args){.scale_a = d->scale_a, .scale_b = d->scale_b, .scale_c = d->scale_c,
                                      .scale_d = d->scale_d, .amax = d->amax, .vector_a = d->mode_a == SCALE_VECTOR,
                                      .vector_b = d->mode_b == SCALE_VECTOR};
@@ -354,6 +394,7 @@ static blas_status describe(struct blas_product *p, const struct lt_desc *d, con
       d->unknown || (rows && (d->epilogue != EPI_DEFAULT || blas_is_narrow(la->type))))
     return BLAS_NOT_SUPPORTED;
   const bool uses_aux = bits & (WS_AUX | WS_DRELU | WS_DGELU);
+  if (blas_is_narrow(lo->type) ? d->mode_out && !d->scale_out : d->scale_out != NULL) return BLAS_INVALID_VALUE;
   if (((bits & WS_BIAS) && !d->bias) || (uses_aux && (!d->aux || d->aux_ld < (int64_t)lo->rows)))
     return BLAS_INVALID_VALUE;
   *p = (struct blas_product){.op_a = d->op_a, .op_b = d->op_b, .m = (int64_t)lo->rows, .n = (int64_t)lo->cols};
@@ -369,12 +410,10 @@ static blas_status describe(struct blas_product *p, const struct lt_desc *d, con
   p->on_device = d->pointer_mode == BLAS_DEVICE;
   p->scale = d->scale, p->compute = d->compute;
   take_epilogue(p, d, bits);
-  if (!take_factors(p, d)) return BLAS_NOT_SUPPORTED;
+  if (!epilogue_fits(p, d) || !take_factors(p, d)) return BLAS_NOT_SUPPORTED;
   bias_as_c(p);
   return blas_product_known(p) ? BLAS_SUCCESS : BLAS_NOT_SUPPORTED;
 }
-
-static bool sums_columns(int epilogue) { return epilogue == EPI_BGRAD_A || epilogue == EPI_BGRAD_B; }
 
 PUBLIC blas_status cublasLtMatmulAlgoGetHeuristic(struct blas *h, const struct lt_desc *d, const struct lt_layout *a,
                                                   const struct lt_layout *b, const struct lt_layout *c,
@@ -390,6 +429,7 @@ PUBLIC blas_status cublasLtMatmulAlgoGetHeuristic(struct blas *h, const struct l
   struct lt_desc asked = *d; /* where factors and the operands of an epilogue are is not known yet */
   if (!asked.scale_a && asked.mode_a != SCALE_ONE) asked.scale_a = some;
   if (!asked.scale_b && asked.mode_b != SCALE_ONE) asked.scale_b = some;
+  if (!asked.scale_out && asked.mode_out != SCALE_ONE) asked.scale_out = (void *)(uintptr_t)some;
   if (!asked.bias) asked.bias = &one;
   if (!asked.aux) asked.aux = &asked;
   if (asked.aux_ld < (int64_t)o->rows) asked.aux_ld = (int64_t)o->rows;

@@ -61,6 +61,14 @@ enum family { F_S, F_T, F_D, F_H, F_B, F_I, F_C, F_Z, F_8, F_8_BLOCKS, F_8_F32_B
 
 static bool is_float_out(int type) { return type == DATA_R_32F || type == DATA_R_16F || type == DATA_R_16BF; }
 
+/* Of the operands' kind; where these have factors of blocks, with factors of its own. */
+static bool narrow_result_known(const struct blas_product *p)
+{
+  const bool fp4 = p->a.type == DATA_R_E2M1;
+  if (fp4 ? p->d.type != DATA_R_E2M1 : !blas_is_fp8(p->d.type)) return false;
+  return !p->narrow.blocks_a || (p->narrow.factors_d && !p->f32_blocks);
+}
+
 /* A transposed, B not: the only layout in which GPUs before Blackwell multiply FP8. FP4 has factors of blocks alone. */
 static enum family family_of_narrow(const struct blas_product *p)
 {
@@ -70,7 +78,7 @@ static enum family family_of_narrow(const struct blas_product *p)
   if (both_wide || p->pointers) return F_NONE;
   if (p->op_a != BLAS_OP_T || p->op_b != BLAS_OP_N) return F_NONE;
   if (!is_float_out(p->c.type)) return F_NONE;
-  if (!is_float_out(p->d.type) && !blas_is_fp8(p->d.type)) return F_NONE;
+  if (!is_float_out(p->d.type) && !narrow_result_known(p)) return F_NONE;
   return p->scale != DATA_R_32F ? F_NONE : fp4 ? F_4_BLOCKS : of_fp8;
 }
 
@@ -189,7 +197,7 @@ static struct kernel_choice with_blocks(enum lib_kernel first, struct blas_work 
   struct kernel_choice best = {.tile = NULL};
   w->cell = sizeof(float), w->last_alone = true;
   for (int i = 0; i < 2; i++)
-    take(&best, (enum lib_kernel)((int)first + i), &of_blocks[i], KERNEL_f8gemm_parts_128x128 + i, w);
+    take(&best, (enum lib_kernel)((int)first + i), &of_blocks[i], KERNEL_f8gemm_block_parts_128x128 + i, w);
   return best;
 }
 

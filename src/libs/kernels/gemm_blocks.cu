@@ -3,6 +3,12 @@
 // of their two factors and added in FP32.
 #include "gemm_end8.cuh"
 
+#if __CUDA_ARCH__ < 1000
+using block_end = end8<4>;
+#else
+using block_end = end8<4, true>;
+#endif
+
 template <typename WAY, int N> struct tiled_factors;
 template <int N> struct plain_factors;
 
@@ -15,11 +21,7 @@ struct block_fp8 {
   __device__ block_fp8(int type) : way(type) {}
   static __device__ raw nothing() { return make_uint2(0, 0); }
   __device__ void put(unsigned to, raw v) const { way.put(to, v); }
-  // A power of two, without sign; 255 is not a number.
-  static __device__ float factor(unsigned code)
-  {
-    return code == 255 ? __uint_as_float(0x7fffffff) : __uint_as_float(code ? code << 23 : 1u << 22);
-  }
+  static __device__ float factor(unsigned code) { return ue8m0(code); }
 };
 
 struct block_fp8_f32 : block_fp8 {
@@ -88,12 +90,14 @@ template <typename WAY, int N> struct tiled_factors {
   const unsigned *at[N];
   unsigned word[N];
 
-  __device__ void aim(const ws_gemm8_args &q, bool of_a, int i, int line)
+  __device__ void aim(const ws_gemm8_args &q, bool of_a, int i, int line, int64_t z)
   {
     constexpr int TILE = WS_FACTOR_LINES * WS_FACTOR_BLOCKS;
     const int64_t along_k = (q.g.k + GROUP - 1) / GROUP;
-    at[i] = (const unsigned *)((const char *)(of_a ? q.blocks_a : q.blocks_b) + line / WS_FACTOR_LINES * along_k * TILE +
-                               line % 32 * 16 + line % WS_FACTOR_LINES / 32 * 4);
+    const int64_t across = ((of_a ? q.g.m : q.g.n) + WS_FACTOR_LINES - 1) / WS_FACTOR_LINES;
+    const int64_t tile = (z * across + line / WS_FACTOR_LINES) * along_k;
+    at[i] = (const unsigned *)((const char *)(of_a ? q.blocks_a : q.blocks_b) + tile * TILE + line % 32 * 16 +
+                               line % WS_FACTOR_LINES / 32 * 4);
   }
   __device__ void load(int k)
   {
@@ -111,7 +115,7 @@ template <int N> struct plain_factors {
   float value[N];
   int64_t step;
 
-  __device__ void aim(const ws_gemm8_args &q, bool of_a, int i, int line)
+  __device__ void aim(const ws_gemm8_args &q, bool of_a, int i, int line, int64_t)
   {
     const int lines = of_a ? q.g.m : q.g.n, along_k = ((q.g.k + GROUP - 1) / GROUP + 3) / 4 * 4;
     const bool squares = of_a ? q.squares_a : q.squares_b;
@@ -133,13 +137,13 @@ template <typename WAY, int MT, int NT> struct block_sums {
   typename WAY::template factors<MT * 2> fa;
   typename WAY::template factors<NT * 4> fb;
 
-  __device__ block_sums(const ws_gemm8_args &q, int row, int col) : sum{}
+  __device__ block_sums(const ws_gemm8_args &q, int row, int col, int64_t z) : sum{}
   {
     const int lane = threadIdx.x % 32;
 #pragma unroll
-    for (int i = 0; i < MT * 2; i++) fa.aim(q, true, i, row + i * 8 + lane / 4);
+    for (int i = 0; i < MT * 2; i++) fa.aim(q, true, i, row + i * 8 + lane / 4, z);
 #pragma unroll
-    for (int i = 0; i < NT * 4; i++) fb.aim(q, false, i, col + i / 2 * 8 + lane % 4 * 2 + i % 2);
+    for (int i = 0; i < NT * 4; i++) fb.aim(q, false, i, col + i / 2 * 8 + lane % 4 * 2 + i % 2, z);
   }
   __device__ void load(int k) { fa.load(k), fb.load(k); }
   // Of sixteen k from k on.
@@ -170,14 +174,16 @@ template <typename WAY, int BM, int BN, int WM, int WN> __device__ void gemm_blo
   constexpr int BK = tile_a::BK, STAGE = tile_a::BYTES + tile_b::BYTES;
   const ws_gemm_args &p = args.g;
   extern __shared__ __align__(128) unsigned char ring[]; // two tiles of each, then the sums
-  const int64_t z = p.batch0;
+  const int64_t z = blockIdx.z + p.batch0;
   const part q = part_of<BM, BN>(p, z);
   const int warp = threadIdx.x / 32, wm = warp / (BN / WN) * WM, wn = warp % (BN / WN) * WN;
-  tile_a a(p.a, p.lda, p.m, q.row, q.k_end, args.type_a);
-  tile_b b(p.b, p.ldb, p.n, q.col, q.k_end, args.type_b);
+  const char *const from_a = (const char *)p.a + p.stride_a * z / WAY::IN_BYTE;
+  const char *const from_b = (const char *)p.b + p.stride_b * z / WAY::IN_BYTE;
+  tile_a a(from_a, p.lda, p.m, q.row, q.k_end, args.type_a);
+  tile_b b(from_b, p.ldb, p.n, q.col, q.k_end, args.type_b);
   const reader<tile_a, BM, true, false, WM> ra(wm);
   const reader<tile_b, BN, true, true, WN> rb(wn);
-  block_sums<WAY, MT, NT> s(args, q.row + wm, q.col + wn);
+  block_sums<WAY, MT, NT> s(args, q.row + wm, q.col + wn, z);
   unsigned at = shared_at(ring), other = at + STAGE;
   a.fetch(q.k0), b.fetch(q.k0);
   a.put(at), b.put(at + tile_a::BYTES);
@@ -198,7 +204,7 @@ template <typename WAY, int BM, int BN, int WM, int WN> __device__ void gemm_blo
     at = other, other = last;
   }
   float *own = (float *)ring + warp * 16 * PITCH;
-  const end8<4> end(args, z);
+  const block_end end(args, z);
 #pragma unroll 1
   for (int i = 0; i < MT; i++) {
     __syncwarp();
@@ -226,3 +232,6 @@ BLOCKS_KERNEL(f8, block_fp8, 64, 64, 32, 32)
 BLOCKS_KERNEL(f4, block_fp4, 128, 128, 64, 32)
 BLOCKS_KERNEL(f4, block_fp4, 64, 64, 32, 32)
 #endif
+
+PARTS_KERNEL(warpstep_f8gemm_block_parts, block_end, 128, 128)
+PARTS_KERNEL(warpstep_f8gemm_block_parts, block_end, 64, 64)
