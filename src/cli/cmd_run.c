@@ -111,7 +111,7 @@ static bool set_up_observers(struct run *r, struct err *e)
   if (r->opt.timeline) {
     TRY(activity_choice_fits(&r->opt.activity, p->gpu_sms, e));
     TRY(output_check(r->opt.timeline, e));
-    r->activity = activity_new(&r->opt.activity, p, params_clock_ps(p));
+    r->activity = activity_new(&r->opt.activity, &p, 1, params_clock_ps(p));
   }
   if (!r->opt.pipeline) return true;
   if (r->opt.pipe.sm >= (int)p->gpu_sms)
@@ -295,7 +295,7 @@ static bool simulate_case(struct run *r, struct err *e)
     .hazards = hazards_of(r->opt.hazards), .max_cycles = r->opt.max_cycles,
     .max_insts = r->opt.max_instructions, .slice = r->opt.interleave, .poll = poll_run, .ctx = &w, .report = stderr,
     .usage = r->usage,
-    .observers = r->pipe ? pipe_log_observers(r->pipe) : r->activity ? activity_observers(r->activity) : NULL,
+    .observers = r->pipe ? pipe_log_observers(r->pipe) : r->activity ? activity_observers(r->activity, 0) : NULL,
   };
 
   struct checkpoints at = {r, &w, &o};
@@ -415,7 +415,7 @@ static bool write_timeline(const struct run *r, struct err *e)
 
   if (!f) return false;
   activity_kernel(r->activity, &k);
-  activity_ran(r->activity, source, k.name, 1, k.end);
+  activity_ran(r->activity, source, &k);
   activity_write(r->activity, f);
   if (!activity_has_ctas(r->activity))
     fprintf(

@@ -17,10 +17,13 @@ static bool settings_fit(const struct machine_preset *m, const char *dir, FILE *
   return true;
 }
 
-bool exec_machine_check(const char **name, const char *dir, FILE *out, char *const *text, struct err *e)
+bool exec_machine_check(const char **name, const char *dir, FILE *out, char *const *text, unsigned *sms, struct err *e)
 {
   struct machine_preset m;
   TRY(machine_load(*name, dir, &m, e));
+  *sms = 0;
+  for (unsigned i = 0; i < m.n_gpus; i++)
+    if (m.params[i].gpu_sms > *sms) *sms = m.params[i].gpu_sms;
   const bool fit = settings_fit(&m, dir, out, text, e);
   machine_preset_free(&m);
   if (!fit) return false;

@@ -8,7 +8,8 @@
 #include "base/err.h"
 
 /* Whether there is such a machine, in dir/machines or in a file, whose name becomes absolute (the program may change
- * its folder), and its GPUs take what is set in `out`, whose text this is (program_settings.h). */
-bool exec_machine_check(const char **name, const char *dir, FILE *out, char *const *text, struct err *e);
+ * its folder), and its GPUs take what is set in `out`, whose text this is (program_settings.h). *sms: the most SMs that
+ * one of them has. */
+bool exec_machine_check(const char **name, const char *dir, FILE *out, char *const *text, unsigned *sms, struct err *e);
 
 #endif

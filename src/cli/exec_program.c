@@ -41,12 +41,12 @@ static bool check_machine(struct exec_run *x, const char *dir, struct err *e)
 {
   const char *other = x->gpu        ? "--gpu: the machine says which GPUs there are"
                       : x->mig      ? "--mig, which cuts one GPU"
-                      : x->timeline ? "--timeline, which shows one GPU"
                       : x->html     ? "--html, which shows one GPU"
                       : x->what_if.costs ? "--what-if, which asks one GPU"
                                          : NULL;
   if (other) return err_set(e, "--machine %s: not with %s", x->machine, other);
-  return exec_machine_check(&x->machine, dir, x->out, &x->text, e);
+  unsigned sms;
+  return exec_machine_check(&x->machine, dir, x->out, &x->text, &sms, e) && activity_choice_fits(&x->shown, sms, e);
 }
 
 static bool check_preset(struct exec_run *x, struct err *e)

@@ -34,7 +34,7 @@ struct state {
 /* The observer of an SM: what happened there in this run. */
 struct sm_stays {
   struct observer observer; /* first member */
-  const struct activity *all;
+  const struct gpu_activity *gpu;
   unsigned sm;
   struct stay *stay;
   struct state *state;
@@ -56,20 +56,30 @@ struct rows {
   unsigned n;
 };
 
-/* Groups at the top of the file. */
-enum group { GROUP_CALLS, GROUP_STREAMS, GROUP_ENGINES, GROUP_GRAPHS, GROUP_SMS, GROUP__N };
-static const char *const group_name[GROUP__N] = {"CUDA calls", "streams", "copy engines", "graphs", "SMs"};
+/* Groups at the top of the file: of the program, of each GPU. */
+enum group { GROUP_CALLS, GROUP_GRAPHS, GROUP__N };
+enum gpu_group { GROUP_STREAMS, GROUP_ENGINES, GROUP_SMS, GPU_GROUP__N };
+static const char *const group_name[GROUP__N] = {"CUDA calls", "graphs"};
+static const char *const gpu_group_name[GPU_GROUP__N] = {"streams", "copy engines", "SMs"};
+
+struct gpu_activity {
+  const struct activity *all;
+  struct sim_observers observers;
+  uint64_t period;
+  uint64_t start, begun; /* of the run: ps of the program; cycle of the simulator */
+  unsigned number, n_sms;
+  struct sm_stays *sm;
+  uint64_t *sm_group;
+  uint64_t group[GPU_GROUP__N];
+};
 
 struct activity {
   struct activity_choice choice;
-  struct sim_observers observers;
   struct perfetto *out;
-  uint64_t unit, period;
-  uint64_t start, begun; /* of the run: ps of the program; cycle of the simulator */
-  unsigned n_sms;
-  uint32_t share;        /* stays, and states, that an SM may keep */
-  struct sm_stays *sm;
-  uint64_t *sm_group;
+  uint64_t unit;
+  struct gpu_activity *gpu;
+  unsigned n_gpus;
+  uint32_t share; /* stays, and states, that an SM may keep */
   uint64_t group[GROUP__N];
   struct rows *rows; /* a hash table, open addressing */
   size_t n_rows, rows_room;
@@ -135,9 +145,9 @@ bool activity_choice_us(struct activity_choice *c, const char *text, struct err 
 
 /* --- times -------------------------------------------------------------------------------------- */
 
-static uint64_t ps_of_cycle(const struct activity *a, uint64_t cycle)
+static uint64_t ps_of_cycle(const struct gpu_activity *g, uint64_t cycle)
 {
-  return a->start + (cycle - a->begun) * a->period;
+  return g->start + (cycle - g->begun) * g->period;
 }
 
 static bool is_chosen(const struct activity *a, uint64_t begin_ps)
@@ -150,7 +160,7 @@ static bool is_chosen(const struct activity *a, uint64_t begin_ps)
 
 static uint32_t add_stay(struct sm_stays *s, const struct stay *x)
 {
-  if (s->n_stays >= s->all->share) {
+  if (s->n_stays >= s->gpu->all->share) {
     s->lost++;
     return NONE;
   }
@@ -162,10 +172,11 @@ static uint32_t add_stay(struct sm_stays *s, const struct stay *x)
 static void warp_begin(struct observer *o, const struct observed_warp *w, uint64_t now)
 {
   struct sm_stays *s = (struct sm_stays *)o;
-  const struct activity_choice *c = &s->all->choice;
+  const struct activity *a = s->gpu->all;
+  const struct activity_choice *c = &a->choice;
   struct stay x = {.source = w->grid->source, .cta = w->cta->id, .begin = now, .end = CYCLE_NEVER, .first_state = NONE,
                    .slot = w->cta_slot};
-  bool chosen = is_chosen(s->all, ps_of_cycle(s->all, now));
+  bool chosen = is_chosen(a, ps_of_cycle(s->gpu, now));
   if (w->number == 0) s->cta[w->cta_slot] = chosen ? add_stay(s, &x) : NONE;
   if (w->number == 0) s->warps[w->cta_slot] = 0;
   s->warps[w->cta_slot]++;
@@ -197,7 +208,7 @@ static void wait(struct observer *o, unsigned sub_core, unsigned warp, const str
     last->until = w->until;
     return;
   }
-  if (s->n_states >= s->all->share) {
+  if (s->n_states >= s->gpu->all->share) {
     s->lost++;
     return;
   }
@@ -211,15 +222,16 @@ static const struct observer_ops ops_of_warps = {.warp_begin = warp_begin, .warp
 
 static struct observer *observer_of(void *ctx, unsigned sm)
 {
-  struct activity *a = ctx;
-  return sm >= a->choice.first_sm && sm <= a->choice.last_sm ? &a->sm[sm].observer : NULL;
+  struct gpu_activity *g = ctx;
+  const struct activity_choice *c = &g->all->choice;
+  return sm >= c->first_sm && sm <= c->last_sm ? &g->sm[sm].observer : NULL;
 }
 
 static void begin_run(void *ctx, uint64_t cycle)
 {
-  struct activity *a = ctx;
-  a->begun = cycle;
-  for (unsigned i = 0; i < a->n_sms; i++) a->sm[i].n_stays = a->sm[i].n_states = 0;
+  struct gpu_activity *g = ctx;
+  g->begun = cycle;
+  for (unsigned i = 0; i < g->n_sms; i++) g->sm[i].n_stays = g->sm[i].n_states = 0;
 }
 
 /* --- tracks ------------------------------------------------------------------------------------- */
@@ -228,6 +240,17 @@ static uint64_t group_of(struct activity *a, enum group g)
 {
   if (!a->group[g]) a->group[g] = perfetto_track(a->out, 0, group_name[g]);
   return a->group[g];
+}
+
+/* Names say which GPU it is where there are several. */
+static uint64_t group_of_gpu(struct activity *a, unsigned gpu, enum gpu_group k)
+{
+  struct gpu_activity *g = &a->gpu[gpu];
+  char name[NAME_BYTES] = "";
+  if (g->group[k]) return g->group[k];
+  if (a->n_gpus > 1) snprintf(name, sizeof name, "GPU %u: ", gpu);
+  snprintf(name + strlen(name), sizeof name - strlen(name), "%s", gpu_group_name[k]);
+  return g->group[k] = perfetto_track(a->out, 0, name);
 }
 
 static struct rows *slot_of(const struct activity *a, uint64_t group, uint64_t id)
@@ -285,11 +308,11 @@ static void put(struct activity *a, struct rows *r, const char *name, uint64_t b
 
 /* --- the program's side -------------------------------------------------------------------------- */
 
-static struct rows *stream_rows(struct activity *a, uint64_t stream)
+static struct rows *stream_rows(struct activity *a, unsigned gpu, uint64_t stream)
 {
   char name[NAME_BYTES] = "default stream";
   if (stream) snprintf(name, sizeof name, "stream %" PRIu64, stream);
-  return rows_of(a, group_of(a, GROUP_STREAMS), stream, name);
+  return rows_of(a, group_of_gpu(a, gpu, GROUP_STREAMS), stream, name);
 }
 
 void activity_call(struct activity *a, uint64_t thread, const char *name, uint64_t begin, uint64_t end)
@@ -312,7 +335,7 @@ void activity_operation(struct activity *a, const struct activity_op *x)
   const struct perfetto_arg args[] = {
       {"bytes", x->bytes, NULL}, {"start_ps", x->begin, NULL}, {"end_ps", x->end, NULL}};
   if (!is_chosen(a, x->begin)) return;
-  struct rows *stream = stream_rows(a, x->stream);
+  struct rows *stream = stream_rows(a, x->gpu, x->stream);
   if (x->begin == x->end && !x->bytes) {
     if (!stream->n) take_row(a, stream, 0, 0);
     perfetto_instant(a->out, stream->row[0].track, x->begin / a->unit, x->name);
@@ -320,7 +343,8 @@ void activity_operation(struct activity *a, const struct activity_op *x)
   }
   put(a, stream, x->name, x->begin, x->end, args, 3);
   if (x->engine == TIMELINE_NONE) return;
-  put(a, rows_of(a, group_of(a, GROUP_ENGINES), x->engine, engines[x->engine]), x->name, x->begin, x->end, args, 3);
+  const uint64_t group = group_of_gpu(a, x->gpu, GROUP_ENGINES);
+  put(a, rows_of(a, group, x->engine, engines[x->engine]), x->name, x->begin, x->end, args, 3);
 }
 
 void activity_kernel(struct activity *a, const struct activity_kernel *k)
@@ -332,7 +356,7 @@ void activity_kernel(struct activity *a, const struct activity_kernel *k)
   const struct perfetto_arg args[] = {{"launch", k->number, NULL}, {"grid", 0, grid},
                                       {"block", 0, block},         {"start_ps", k->begin, NULL},
                                       {"end_ps", k->end, NULL},    {"cycles", k->cycles, NULL}};
-  put(a, stream_rows(a, k->stream), k->name, k->begin, k->end, args, k->timed ? 6 : 5);
+  put(a, stream_rows(a, k->gpu, k->stream), k->name, k->begin, k->end, args, k->timed ? 6 : 5);
 }
 
 void activity_graph(struct activity *a, uint64_t stream, uint64_t begin, uint64_t end)
@@ -344,17 +368,18 @@ void activity_graph(struct activity *a, uint64_t stream, uint64_t begin, uint64_
 
 /* --- the GPU's side ------------------------------------------------------------------------------- */
 
-void activity_begin(struct activity *a, uint64_t start)
+void activity_begin(struct activity *a, unsigned gpu, uint64_t start)
 {
-  a->start = start;
+  a->gpu[gpu].start = start;
 }
 
-static uint64_t sm_group(struct activity *a, unsigned sm)
+static uint64_t sm_group(struct activity *a, unsigned gpu, unsigned sm)
 {
+  uint64_t *group = &a->gpu[gpu].sm_group[sm];
   char name[NAME_BYTES];
   snprintf(name, sizeof name, "SM %u", sm);
-  if (!a->sm_group[sm]) a->sm_group[sm] = perfetto_track(a->out, group_of(a, GROUP_SMS), name);
-  return a->sm_group[sm];
+  if (!*group) *group = perfetto_track(a->out, group_of_gpu(a, gpu, GROUP_SMS), name);
+  return *group;
 }
 
 static void put_states(struct activity *a, const struct sm_stays *s, const struct stay *x, uint64_t track)
@@ -367,91 +392,109 @@ static void put_states(struct activity *a, const struct sm_stays *s, const struc
   }
   for (uint32_t i = oldest; i != NONE; i = s->state[i].older) {
     const struct state *y = &s->state[i];
-    perfetto_slice(a->out, track, ps_of_cycle(a, y->from) / a->unit, ps_of_cycle(a, y->until) / a->unit,
+    perfetto_slice(a->out, track, ps_of_cycle(s->gpu, y->from) / a->unit, ps_of_cycle(s->gpu, y->until) / a->unit,
                    warp_state_name[y->state], NULL, 0);
   }
 }
 
-static void put_stay(struct activity *a, const struct sm_stays *s, const struct stay *x, const char *kernel,
-                     uint64_t number, uint64_t end)
+static void put_stay(struct activity *a, const struct sm_stays *s, const struct stay *x,
+                     const struct activity_kernel *k)
 {
   enum { WARPS = 1000 }; /* ids of warp slots lie behind those of CTA slots */
   char name[NAME_BYTES];
-  uint64_t from = ps_of_cycle(a, x->begin) / a->unit;
-  uint64_t until = (x->end == CYCLE_NEVER ? end : ps_of_cycle(a, x->end)) / a->unit;
+  uint64_t from = ps_of_cycle(s->gpu, x->begin) / a->unit;
+  uint64_t until = (x->end == CYCLE_NEVER ? k->end : ps_of_cycle(s->gpu, x->end)) / a->unit;
   uint64_t id = x->is_warp ? WARPS + (uint64_t)x->sub_core * SUB_CORE_MAX_WARPS + x->slot : x->slot;
   if (until < from) until = from;
   if (x->is_warp)
     snprintf(name, sizeof name, "warp slot %u.%u", x->sub_core, x->slot);
   else
     snprintf(name, sizeof name, "CTA slot %u", x->slot);
-  uint64_t track = take_row(a, rows_of(a, sm_group(a, s->sm), id, name), from, until);
-  const struct perfetto_arg args[] = {{"launch", number, NULL}, {"cta", x->cta, NULL}, {"warp", x->warp, NULL}};
-  perfetto_slice(a->out, track, from, until, kernel, args, x->is_warp ? 3 : 2);
+  uint64_t track = take_row(a, rows_of(a, sm_group(a, k->gpu, s->sm), id, name), from, until);
+  const struct perfetto_arg args[] = {{"launch", k->number, NULL}, {"cta", x->cta, NULL}, {"warp", x->warp, NULL}};
+  perfetto_slice(a->out, track, from, until, k->name, args, x->is_warp ? 3 : 2);
   if (x->is_warp) put_states(a, s, x, track);
 }
 
-void activity_ran(struct activity *a, const struct step_source *source, const char *kernel, uint64_t number,
-                  uint64_t end)
+void activity_ran(struct activity *a, const struct step_source *source, const struct activity_kernel *k)
 {
-  for (unsigned i = 0; i < a->n_sms; i++)
-    for (uint32_t k = 0; k < a->sm[i].n_stays; k++)
-      if (a->sm[i].stay[k].source == source) put_stay(a, &a->sm[i], &a->sm[i].stay[k], kernel, number, end);
+  const struct gpu_activity *g = &a->gpu[k->gpu];
+  for (unsigned i = 0; i < g->n_sms; i++)
+    for (uint32_t n = 0; n < g->sm[i].n_stays; n++)
+      if (g->sm[i].stay[n].source == source) put_stay(a, &g->sm[i], &g->sm[i].stay[n], k);
 }
 
 /* --- all of it ------------------------------------------------------------------------------------ */
 
-struct activity *activity_new(const struct activity_choice *c, const struct params *p, uint64_t unit_ps)
+static void begin_gpu(struct activity *a, unsigned number, const struct params *p)
+{
+  struct gpu_activity *g = &a->gpu[number];
+  *g = (struct gpu_activity){.all = a,
+                             .observers = {.ctx = g, .of = observer_of, .begin = begin_run},
+                             .period = params_clock_ps(p),
+                             .number = number,
+                             .n_sms = p->gpu_sms,
+                             .sm = mem_zeroed(p->gpu_sms, sizeof *g->sm),
+                             .sm_group = mem_zeroed(p->gpu_sms, sizeof *g->sm_group)};
+  for (unsigned i = 0; i < g->n_sms; i++) {
+    g->sm[i].observer.ops = a->choice.warps ? &ops_of_warps : &ops_of_ctas;
+    g->sm[i].gpu = g;
+    g->sm[i].sm = i;
+  }
+}
+
+struct activity *activity_new(const struct activity_choice *c, const struct params *const *p, unsigned n, uint64_t unit_ps)
 {
   struct activity *a = mem_zeroed(1, sizeof *a);
-  *a = (struct activity){.choice = *c,
-                         .observers = {.ctx = a, .of = observer_of, .begin = begin_run},
-                         .out = perfetto_new(),
-                         .unit = unit_ps,
-                         .period = params_clock_ps(p),
-                         .n_sms = p->gpu_sms,
-                         .share = MAX_RECORDS / p->gpu_sms,
-                         .sm = mem_zeroed(p->gpu_sms, sizeof *a->sm),
-                         .sm_group = mem_zeroed(p->gpu_sms, sizeof *a->sm_group)};
-  for (unsigned i = 0; i < a->n_sms; i++) {
-    a->sm[i].observer.ops = c->warps ? &ops_of_warps : &ops_of_ctas;
-    a->sm[i].all = a;
-    a->sm[i].sm = i;
+  uint32_t sms = 0;
+  *a = (struct activity){.choice = *c, .out = perfetto_new(), .unit = unit_ps, .n_gpus = n,
+                         .gpu = mem_zeroed(n, sizeof *a->gpu)};
+  for (unsigned i = 0; i < n; i++) {
+    begin_gpu(a, i, p[i]);
+    sms += p[i]->gpu_sms;
   }
+  a->share = MAX_RECORDS / sms;
   return a;
 }
 
-const struct sim_observers *activity_observers(const struct activity *a)
+const struct sim_observers *activity_observers(const struct activity *a, unsigned gpu)
 {
-  return &a->observers;
+  return &a->gpu[gpu].observers;
+}
+
+static void free_gpu(struct gpu_activity *g)
+{
+  for (unsigned i = 0; i < g->n_sms; i++) {
+    mem_free(g->sm[i].stay);
+    mem_free(g->sm[i].state);
+  }
+  mem_free(g->sm);
+  mem_free(g->sm_group);
 }
 
 void activity_free(struct activity *a)
 {
   if (!a) return;
-  for (unsigned i = 0; i < a->n_sms; i++) {
-    mem_free(a->sm[i].stay);
-    mem_free(a->sm[i].state);
-  }
+  for (unsigned i = 0; i < a->n_gpus; i++) free_gpu(&a->gpu[i]);
   for (size_t i = 0; i < a->rows_room; i++) mem_free(a->rows[i].row);
   mem_free(a->rows);
-  mem_free(a->sm);
-  mem_free(a->sm_group);
+  mem_free(a->gpu);
   perfetto_free(a->out);
   mem_free(a);
 }
 
 bool activity_has_ctas(const struct activity *a)
 {
-  for (unsigned i = 0; i < a->n_sms; i++)
-    if (a->sm_group[i]) return true;
+  for (unsigned i = 0; i < a->n_gpus; i++)
+    if (a->gpu[i].group[GROUP_SMS]) return true;
   return false;
 }
 
 uint64_t activity_lost(const struct activity *a)
 {
   uint64_t lost = perfetto_lost(a->out);
-  for (unsigned i = 0; i < a->n_sms; i++) lost += a->sm[i].lost;
+  for (unsigned i = 0; i < a->n_gpus; i++)
+    for (unsigned k = 0; k < a->gpu[i].n_sms; k++) lost += a->gpu[i].sm[k].lost;
   return lost;
 }
 

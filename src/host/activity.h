@@ -1,17 +1,17 @@
-/* What a program, its streams and the GPU's SMs do and when, as a trace for Perfetto (perfetto.h).
+/* What a program, its streams and the SMs of its GPUs do and when, as a trace for Perfetto (perfetto.h).
  *
- *   tracks   calls of each thread of the program; streams, with kernels, copies, fills and events; copy engines;
- *            graphs; SMs: the CTAs in their slots, and warp slots with what chosen warps wait for
+ *   tracks   calls of each thread of the program; graphs; of each GPU its streams, with kernels, copies, fills and
+ *            events, its copy engines, its SMs: the CTAs in their slots, and warp slots with what chosen warps wait for
  *   times    ps of the program, of which the file shows each `unit` as a nanosecond: 1000 shows what they are, the SM's
  *            clock period shows cycles
  *   rows     what overlaps on a track (branches of a graph in one stream, kernels that were simulated one behind the
  *            other and still ran at the same time in one slot) goes to further rows of it
  *
- *   struct activity *a = activity_new(&choice, &params, unit);
- *   options.observers = activity_observers(a);       of a simulator that is freed before
- *   activity_begin(a, start);                        before each run: when it begins, ps of the program
+ *   struct activity *a = activity_new(&choice, &params, 1, unit);
+ *   options.observers = activity_observers(a, 0);    of a simulator that is freed before
+ *   activity_begin(a, 0, start);                     before each run: when it begins, ps of the program
  *   simulate(…);
- *   activity_ran(a, source, kernel, number, end);    for each of its launches
+ *   activity_ran(a, source, &kernel);                for each of its launches
  *   activity_write(a, f);
  */
 #ifndef WS_HOST_ACTIVITY_H
@@ -44,9 +44,11 @@ bool activity_choice_us(struct activity_choice *, const char *text, struct err *
 
 struct activity;
 
-struct activity *activity_new(const struct activity_choice *, const struct params *, uint64_t unit_ps);
+/* Of n GPUs. What is of a GPU takes its number, from 0. */
+struct activity *activity_new(const struct activity_choice *, const struct params *const *, unsigned n,
+                              uint64_t unit_ps);
 void activity_free(struct activity *);
-const struct sim_observers *activity_observers(const struct activity *);
+const struct sim_observers *activity_observers(const struct activity *, unsigned gpu);
 
 /* A call of the program's thread `thread`, any number that tells it from others. */
 void activity_call(struct activity *, uint64_t thread, const char *name, uint64_t begin, uint64_t end);
@@ -54,6 +56,7 @@ void activity_call(struct activity *, uint64_t thread, const char *name, uint64_
 /* A copy or a fill, or what happens at one moment: an event, a callback (bytes 0, end == begin). */
 struct activity_op {
   const char *name;
+  unsigned gpu;
   uint64_t stream, bytes, begin, end;
   enum timeline_engine engine;
 };
@@ -61,6 +64,7 @@ void activity_operation(struct activity *, const struct activity_op *);
 
 struct activity_kernel {
   const char *name;
+  unsigned gpu;
   uint64_t stream, number, begin, end; /* number: of the launch, from 1 */
   const uint32_t *grid, *block;
   bool timed;
@@ -69,9 +73,9 @@ struct activity_kernel {
 void activity_kernel(struct activity *, const struct activity_kernel *);
 void activity_graph(struct activity *, uint64_t stream, uint64_t begin, uint64_t end);
 
-void activity_begin(struct activity *, uint64_t start);
-/* CTAs that have not ended do so at `end`. */
-void activity_ran(struct activity *, const struct step_source *, const char *kernel, uint64_t number, uint64_t end);
+void activity_begin(struct activity *, unsigned gpu, uint64_t start);
+/* CTAs that have not ended do so at the kernel's end. */
+void activity_ran(struct activity *, const struct step_source *, const struct activity_kernel *);
 
 /* Whether there are CTAs in it, on the SMs and in the time that were chosen. */
 bool activity_has_ctas(const struct activity *);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """check.py run FILE JSON: a file of a launch with all its warps, held against its report.
 check.py exec FILE JSON SAID: a file of program.c with the warps of CTA 0, held against its launches and what it said of its copies.
+check.py pair FILE JSON: a file of pair.c.
 check.py part FILE WHOLE SMS FROM TO: the calls, operations and CTAs on the first SMS SMs that begin in [FROM, TO) ns.
 check.py library FILE: Perfetto's own description of the format reads the same slices. 77: there is none."""
 import collections
@@ -124,6 +125,32 @@ def program(path, report, said):
     equal("end", max(s.end for s in trace.slices), total["time_ps"] // 1000)
 
 
+def pair(path, report):
+    """Each launch is among its GPU's streams, its CTAs on that GPU's SMs; the first two are there at the same time."""
+    trace = perfetto_trace.Trace(path)
+    with open(report, encoding="utf-8") as f:
+        launches = json.load(f)["launches"]
+    equal("GPUs of the launches", [l["gpu"] for l in launches], [0, 1, 1])
+    for gpu in (0, 1):
+        mine = {l["launch"]: l for l in launches if l["gpu"] == gpu}
+        kernels = {s.args["launch"]: s for s in trace.under(f"GPU {gpu}: streams") if "launch" in s.args}
+        equal("times of kernels", {n: (s.args["start_ps"], s.args["end_ps"]) for n, s in kernels.items()},
+              {n: (l["start_ps"], l["end_ps"]) for n, l in mine.items()})
+        ctas = collections.defaultdict(list)
+        for s in trace.under(f"GPU {gpu}: SMs"):
+            ctas[s.args["launch"]].append(s)
+        equal("CTAs", {n: sorted(c.args["cta"] for c in x) for n, x in ctas.items()}, {n: list(range(l["grid"][0])) for n, l in mine.items()})
+        for n, some in ctas.items():
+            if min(c.begin for c in some) < kernels[n].begin or max(c.end for c in some) > kernels[n].end:
+                sys.exit(f"GPU {gpu}: CTAs that are there before or after their kernel")
+    first, second = launches[:2]
+    if max(first["start_ps"], second["start_ps"]) >= min(first["end_ps"], second["end_ps"]):
+        sys.exit("the GPUs work one after the other")
+    copies = [(trace.path(s.track)[0], s.name) for s in trace.slices if s.name.startswith("copy")]
+    equal("copies", sorted(copies), [("GPU 1: copy engines", "copy to the host"), ("GPU 1: streams", "copy to another GPU"),
+                                     ("GPU 1: streams", "copy to the host")])
+
+
 def part(path, whole, sms, first, end):
     def chosen(t, s):
         place = t.path(s.track)
@@ -156,6 +183,6 @@ def library(path):
 
 if __name__ == "__main__":
     try:
-        {"run": run, "exec": program, "part": part, "library": library}[sys.argv[1]](*sys.argv[2:])
+        {"run": run, "exec": program, "pair": pair, "part": part, "library": library}[sys.argv[1]](*sys.argv[2:])
     except perfetto_trace.Broken as e:
         sys.exit(f"{sys.argv[2]}: {e}")

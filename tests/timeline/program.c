@@ -3,41 +3,13 @@
  *
  *   program CUBIN     of kernels/vecadd
  */
-#include <dlfcn.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-typedef void *handle;
-typedef unsigned long long address;
+#include "driver_calls.h"
 
 enum { N = 1 << 16, BYTES = N * 4, BLOCK = 256 };
-
-static void *library;
-
-static void *entry(const char *name)
-{
-  void *f = dlsym(library, name);
-  if (!f) fprintf(stderr, "no %s\n", name), exit(1);
-  return f;
-}
-
-static void check(int result, int line)
-{
-  if (result) fprintf(stderr, "line %d: error %d\n", line, result), exit(1);
-}
-
-#define CALL(name, ...) check(((int (*)())entry(#name))(__VA_ARGS__), __LINE__)
 
 static void called(void *data)
 {
   *(int *)data += 1;
-}
-
-static void launch(handle f, handle stream, address x, address y, address z, unsigned n)
-{
-  void *args[] = {&x, &y, &z, &n};
-  CALL(cuLaunchKernel, f, (n + BLOCK - 1) / BLOCK, 1, 1, BLOCK, 1, 1, 0, stream, args, NULL);
 }
 
 /* Between two events, behind a fill: the copy is issued before the stream comes to it, so that it takes all the time between. */
@@ -63,7 +35,7 @@ int main(int argc, char **argv)
   address x, y, z, spare;
   float *host;
   int calls = 0;
-  if (argc != 2 || !(library = dlopen("libcuda.so.1", RTLD_NOW))) return 1;
+  if (argc != 2 || !load_driver()) return 1;
   CALL(cuInit, 0);
   CALL(cuCtxCreate_v2, &context, 0, 0);
   CALL(cuModuleLoad, &module, argv[1]);
@@ -79,15 +51,15 @@ int main(int argc, char **argv)
   timed_copy("to the device", a, spare, x, host, 1);
   CALL(cuMemsetD32Async, y, 0, (size_t)N, b);
   CALL(cuCtxSynchronize);
-  launch(f, a, x, y, z, 4 * BLOCK); /* simulated together */
-  launch(f, b, x, y, y, 4 * BLOCK); /* y = x */
+  launch(f, BLOCK, a, x, y, z, 4 * BLOCK); /* simulated together */
+  launch(f, BLOCK, b, x, y, y, 4 * BLOCK); /* y = x */
   CALL(cuCtxSynchronize);
-  launch(f, a, x, y, z, N);
+  launch(f, BLOCK, a, x, y, z, N);
   CALL(cuLaunchHostFunc, a, called, &calls);
   timed_copy("to the host", a, spare, z, host, 0);
   CALL(cuStreamBeginCapture_v2, a, 0);
   CALL(cuMemcpyHtoDAsync_v2, x, host, (size_t)BYTES, a);
-  launch(f, a, x, y, z, N);
+  launch(f, BLOCK, a, x, y, z, N);
   CALL(cuMemcpyDtoHAsync_v2, host, z, (size_t)BYTES, a);
   CALL(cuStreamEndCapture, a, &graph);
   CALL(cuGraphInstantiateWithFlags, &exec, graph, 0ull);

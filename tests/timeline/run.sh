@@ -57,6 +57,14 @@ program "$scratch/whole" --timeline-warps 0 && check exec "$scratch/whole" "$scr
 verdict 'exec' $? "$lacking"
 program "$scratch/part" --timeline-sms 0-2 --timeline-us 20:62 && check part "$scratch/part" "$scratch/whole" 3 20000 62000
 verdict 'exec, some SMs and some time' $? "$lacking"
+"${CC:-cc}" -std=gnu11 -o "$scratch/pair" tests/timeline/pair.c -ldl >"$scratch/said" 2>&1 || exit 2
+two_gpus() {
+  [ -z "$lacking" ] || return 77
+  "$W" exec --machine 2x-rtx-3090-nvlink --quiet --json "$scratch/json" --timeline "$scratch/gpus" "$scratch/pair" \
+    kernels/vecadd/vecadd.sm_86.cubin >"$scratch/said" 2>&1 && check pair "$scratch/gpus" "$scratch/json"
+}
+two_gpus
+verdict 'exec, two GPUs' $? "$lacking"
 two_processes() { # the first to end takes the names that were given, the second has its number behind them
   [ -z "$lacking" ] || return 77
   "$W" exec --gpu rtx-3070 --quiet --json "$scratch/json-both" --timeline "$scratch/both" --timeline-warps 0 sh -c '"$@" && exec "$@"' sh \

@@ -40,6 +40,11 @@ def part(row):
     return SMS * int(row["CTAsPerSM"]) * int(row["SmemWidth"]) * int(row["SmemHeight"]) * 4
 
 
+def moved(row, size):
+    """Bytes that a program copies of `size`: with cp.async an iteration copies for one stage and steps over the others."""
+    return size // part(row) * part(row) // (int(row["NumStages"]) if "LoadType" in row else 1)
+
+
 def run(kind, source, work, name, row, size):
     """Cycles of the kernel that copies about `size` bytes, and how many they are."""
     k = KINDS[kind]
@@ -53,15 +58,14 @@ def run(kind, source, work, name, row, size):
                     "-o", program, copy, *k["libraries"]], check=True)
     subprocess.run([BIN, "exec", "--gpu", "b200", "--cold", "--quiet", "--json", out, program], check=True, stdout=subprocess.DEVNULL)
     with open(out, encoding="utf-8") as f:
-        return json.load(f)["launches"][-1]["cycles"], size // part(row) * part(row)
+        return json.load(f)["launches"][-1]["cycles"], moved(row, size)
 
 
 def bytes_per_cycle(kind, source, work, row):
     """Of an SM: simulated, published."""
     name = "-".join([kind, *(row[c] for c in KINDS[kind]["key"].values())])
     (c0, b0), (c1, b1) = (run(kind, source, work, name, row, size) for size in SIZES)
-    measured = WHOLE // part(row) * part(row) / float(row["SMCyclesAvg"])
-    return (b1 - b0) / (c1 - c0) / SMS, measured / SMS
+    return (b1 - b0) / (c1 - c0) / SMS, moved(row, WHOLE) / float(row["SMCyclesAvg"]) / SMS
 
 
 def main():

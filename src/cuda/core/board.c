@@ -291,3 +291,9 @@ void boards_keep_pages(struct shim *s)
   for (unsigned i = 0; i < s->boards.n; i++) running += live_count(s->boards.of[i].simulator) || s->boards.of[i].turn;
   for (unsigned i = 0; i < s->boards.n; i++) gmem_keep_pages(s->boards.of[i].device.mem, running > 0);
 }
+
+const struct sim_observers *board_observers(const struct board *b)
+{
+  const struct activity *a = b->shim->activity;
+  return a ? activity_observers(a, b->number) : NULL;
+}

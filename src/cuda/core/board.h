@@ -27,6 +27,7 @@ struct context;
 struct kernel_turn;
 struct pool;
 struct shim;
+struct sim_observers;
 struct simulator;
 struct surroundings;
 
@@ -120,5 +121,8 @@ void boards_place_multicast(struct shim *, uint64_t addr, uint64_t bytes);
 void board_place_nowhere(struct board *, uint64_t addr, uint64_t bytes);
 /* While kernels run on any of them, memory that is released keeps its pages (base/gmem.h). */
 void boards_keep_pages(struct shim *);
+
+/* Who watches its SMs for the file of --timeline; NULL: nobody. */
+const struct sim_observers *board_observers(const struct board *);
 
 #endif

@@ -282,12 +282,12 @@ static enum command_way go(struct task *w, struct live_copy *l, uint64_t now)
   struct shim *s = w->shim;
   static const enum live_engine engine[] = { [COMMAND_ANYWHERE] = LIVE_INSIDE, [COMMAND_TO_DEVICE] = LIVE_TO_DEVICE,
                                              [COMMAND_TO_HOST] = LIVE_TO_HOST, [COMMAND_TO_PEER] = LIVE_TO_PEER };
+  struct board *b = &s->boards.of[w->command.gpu];
   const struct sim_options o = { .timed = true, .threads = s->options.threads, .report = stderr,
-                                 .observers = s->activity ? activity_observers(s->activity) : NULL };
+                                 .observers = board_observers(b) };
   if (!l->fill) l->engine = engine[w->command.place];
   l->start_ps = now;
   l->who = w;
-  struct board *b = &s->boards.of[w->command.gpu];
   if (l->dst.place == LIVE_DEVICE)
     managed_written(s, l->dst.addr, (l->depth - 1) * l->dst.slice + (l->height - 1) * l->dst.pitch + l->width);
   live_copy(b->simulator, l, b->device.mem, &o);

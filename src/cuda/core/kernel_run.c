@@ -105,11 +105,11 @@ __attribute__((cold)) static void show(struct shim *s, const struct kernel_run *
                                        uint64_t end)
 {
   const struct launch_request *q = k->q;
-  const struct activity_kernel x = { .name = q->function->kernel->name, .stream = q->stream_id, .number = q->number,
-                                     .begin = k->start, .end = end, .grid = q->grid, .block = q->block,
-                                     .timed = r->timed, .cycles = r->cycles };
+  const struct activity_kernel x = { .name = q->function->kernel->name, .gpu = board_for(k)->number,
+                                     .stream = q->stream_id, .number = q->number, .begin = k->start, .end = end,
+                                     .grid = q->grid, .block = q->block, .timed = r->timed, .cycles = r->cycles };
   activity_kernel(s->activity, &x);
-  if (r->timed) activity_ran(s->activity, func_source(k->launch.func), x.name, x.number, end);
+  if (r->timed) activity_ran(s->activity, func_source(k->launch.func), &x);
 }
 
 static void tell(struct shim *s, const struct kernel_run *k, uint64_t end)
@@ -158,10 +158,10 @@ static struct sample_group *sample_of(struct shim *s, const struct launch_reques
   return timed && s->options.sample ? sampling_group(&s->samples, &key) : NULL;
 }
 
-static const struct sim_observers *observers_of(const struct shim *s)
+static const struct sim_observers *observers_of(const struct shim *s, const struct board *b)
 {
   if (s->schedulers) return scheduler_tally_observers(s->schedulers);
-  return s->activity ? activity_observers(s->activity) : NULL;
+  return board_observers(b);
 }
 
 /* What the options of the program's run say of this launch. */
@@ -170,8 +170,8 @@ static struct sim_options options_of(struct shim *s, struct kernel_run *k)
   const struct exec_options *e = &s->options;
   struct sim_options o = { .threads = e->threads, .report = stderr, .slice = e->interleave, .max_cycles = e->max_cycles,
                            .max_insts = e->max_insts, .sample_ctas = e->sample_ctas, .start_ps = k->start,
-                           .cold = e->cold, .observers = observers_of(s) };
-  if (s->activity) activity_begin(s->activity, k->start);
+                           .cold = e->cold, .observers = observers_of(s, board_for(k)) };
+  if (s->activity) activity_begin(s->activity, board_for(k)->number, k->start);
   o.timed = exec_options_timed(e, k->q->number, k->q->function->kernel->name);
   k->group = sample_of(s, k->q, o.timed);
   if (k->group) o.timed = sampling_next(k->group, e->sample);
@@ -409,13 +409,13 @@ static enum command_way begin_shared(struct task *w, uint64_t now)
   if (!k) return cannot_run(w, now);
   const struct sim_options o = { .timed = true, .threads = s->options.threads, .report = stderr,
                                  .poll = launch_watch_poll, .ctx = &b->watch,
-                                 .observers = s->activity ? activity_observers(s->activity) : NULL };
+                                 .observers = board_observers(b) };
   const struct live_launch l = { .launch = &k->launch, .start_ps = now, .priority = w->command.priority,
                                  .beside = has_neighbours(s, k->q), .who = w };
   const bool first = !live_count(b->simulator);
   if (first) {
     launch_watch_start(&b->watch, s, k->q->function->kernel->name, k->q->number);
-    if (s->activity) activity_begin(s->activity, now);
+    if (s->activity) activity_begin(s->activity, b->number, now);
   }
   if (live_open(b->simulator, &l, &o, &e)) {
     if (first) boards_keep_pages(s);

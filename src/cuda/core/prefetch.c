@@ -28,7 +28,7 @@ enum command_way prefetch_start(struct task *w, uint64_t now)
   struct board *b = &s->boards.of[0];
   if (!managed_has(s, w->op.prefetch.addr)) return COMMAND_LASTS;
   const struct sim_options o = { .timed = true, .threads = s->options.threads, .report = stderr,
-                                 .observers = s->activity ? activity_observers(s->activity) : NULL };
+                                 .observers = board_observers(b) };
   live_prefetch(b->simulator,
                 &(struct live_prefetch){ .addr = w->op.prefetch.addr, .bytes = w->op.prefetch.bytes,
                                          .to_host = w->op.prefetch.to_host, .start_ps = now, .who = w },

@@ -28,6 +28,13 @@ static const struct shim_part *const parts[] = {
   &peer_part,        &host_clock_part,   NULL,
 };
 
+static struct activity *new_activity(const struct shim *s)
+{
+  const struct params *p[BOARDS_MAX];
+  for (unsigned i = 0; i < s->boards.n; i++) p[i] = &s->boards.of[i].preset.params;
+  return activity_new(&s->options.activity, p, s->boards.n, PS_PER_NS);
+}
+
 static bool bring_up(struct shim *s, struct err *e)
 {
   const char *text = program_is_guest(s) ? s->program.options : getenv(EXEC_OPTIONS_VARIABLE);
@@ -56,7 +63,7 @@ static bool bring_up(struct shim *s, struct err *e)
   task_start(s, &task_kinds, gpu, s->shared || s->turns);
   if (s->options.spin_strict && s->live && !program_is_guest(s)) poll_trap_start(s);
   if (s->options.html) s->pages = pages_new();
-  if (s->options.timeline) s->activity = activity_new(&s->options.activity, &first->preset.params, PS_PER_NS);
+  if (s->options.timeline) s->activity = new_activity(s);
   return true;
 }
 

@@ -65,7 +65,7 @@ static void go(struct task *w, struct board *b, const struct piece *p, struct li
 {
   const struct shim *s = w->shim;
   const struct sim_options o = { .timed = true, .threads = s->options.threads, .report = stderr,
-                                 .observers = s->activity ? activity_observers(s->activity) : NULL };
+                                 .observers = board_observers(b) };
   l->width = p->bytes;
   l->height = p->rows;
   l->depth = 1;

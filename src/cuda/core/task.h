@@ -26,6 +26,7 @@ struct task {
   struct shim *shim;
   struct graph_op op;
   uint64_t stream_id;
+  unsigned stream_gpu;       /* number of its board */
   struct call_mark call;     /* tracer.h */
   struct graph_run *run;     /* the launch of a graph that it belongs to; NULL: none */
   struct device_grid *grid;  /* of a kernel: takes what it queues; NULL: its module has no device runtime */

@@ -71,7 +71,8 @@ static enum command_way begin(struct command *c, uint64_t now, uint64_t *end)
 static const char *name_of(const struct task *w)
 {
   switch (w->op.type) {
-  case NODE_MEMCPY: return copy_name(&w->op.memcpy.copy);
+  case NODE_MEMCPY:
+    return w->command.place == COMMAND_TO_PEER ? "copy to another GPU" : copy_name(&w->op.memcpy.copy);
   case NODE_MEMSET: return "fill";
   case NODE_HOST: return "host function";
   case NODE_EVENT_RECORD: return "event";
@@ -92,7 +93,7 @@ static void show(const struct task *w, const char *name)
                    : w->op.type == NODE_PREFETCH ? w->op.prefetch.bytes
                                                  : 0;
   activity_operation(w->shim->activity,
-                     &(struct activity_op){ .name = name, .stream = w->stream_id, .bytes = bytes,
+                     &(struct activity_op){ .name = name, .gpu = w->stream_gpu, .stream = w->stream_id, .bytes = bytes,
                                             .begin = w->command.begin, .end = w->command.end,
                                             .engine = engine[w->command.place] });
 }
