@@ -53,6 +53,17 @@ static const char *dims(const uint32_t d[3], char *buf)
   return buf;
 }
 
+/* What stands behind the columns of a row. */
+static void write_remarks(FILE *f, const struct launch_record *l, bool machine)
+{
+  if (machine) fprintf(f, "  on GPU %u", l->gpu);
+  if (l->parent) fprintf(f, "  by launch %llu", (unsigned long long)l->parent);
+  if (l->sampled_ctas)
+    fprintf(f, "  +- %llu (%.2f %%) from %llu CTAs", (unsigned long long)l->error_cycles,
+            100.0 * (double)l->error_cycles / (double)l->cycles, (unsigned long long)l->sampled_ctas);
+  if (l->faulted) fputs("  faulted", f);
+}
+
 static void write_row(FILE *f, uint64_t number, const struct launch_record *l, bool machine)
 {
   char grid[DIM_TEXT], block[DIM_TEXT], cycles[24] = "-", time[24] = "-";
@@ -63,18 +74,11 @@ static void write_row(FILE *f, uint64_t number, const struct launch_record *l, b
   }
   size_t n;
   const char *name = plain_name(l->kernel, &n);
-  char sampled[80] = "";
-  if (l->sampled_ctas)
-    snprintf(sampled, sizeof sampled, "  +- %llu (%.2f %%) from %llu CTAs",
-             (unsigned long long)l->error_cycles, 100.0 * (double)l->error_cycles / (double)l->cycles,
-             (unsigned long long)l->sampled_ctas);
-  char by[40] = "";
-  if (l->parent) snprintf(by, sizeof by, "  by launch %llu", (unsigned long long)l->parent);
-  char on[24] = "";
-  if (machine) snprintf(on, sizeof on, "  on GPU %u", l->gpu);
-  fprintf(f, "%6llu  %-*.*s  %12s  %10s  %12llu  %12s  %10s%s%s%s%s\n", (unsigned long long)number,
-          NAME_COLUMN, n < NAME_COLUMN ? (int)n : NAME_COLUMN, name, dims(l->grid, grid), dims(l->block, block),
-          (unsigned long long)l->warp_insts, cycles, time, on, by, sampled, l->faulted ? "  faulted" : "");
+  fprintf(f, "%6llu  %-*.*s  %12s  %10s  %12llu  %12s  %10s", (unsigned long long)number, NAME_COLUMN,
+          n < NAME_COLUMN ? (int)n : NAME_COLUMN, name, dims(l->grid, grid), dims(l->block, block),
+          (unsigned long long)l->warp_insts, cycles, time);
+  write_remarks(f, l, machine);
+  fputc('\n', f);
 }
 
 /* How the names of kernels begin that our open libraries launch. */
@@ -122,30 +126,43 @@ static void write_polls(FILE *f, const struct record *r)
             "from run to run\n", (unsigned long long)r->graces);
 }
 
-void record_write_table(FILE *f, const struct record *r, const char *gpu, uint64_t total_ps)
+/* What the lines around the table say of all launches. */
+struct totals {
+  uint64_t launches, timed, cycles;
+  bool nominal; /* some without time and not estimated */
+  bool own;     /* some of our open libraries */
+};
+
+static struct totals totals_of(const struct record *r)
 {
-  uint64_t cycles = 0, timed = 0, nominal = 0;
-  const uint64_t n = count(r);
+  struct totals t = {.launches = count(r)};
+  for (uint64_t i = 0; i < r->n; i++) {
+    const struct launch_record *l = &r->launch[i];
+    if (!l->kernel) continue;
+    t.timed += l->timed;
+    t.cycles += l->timed ? l->cycles : 0;
+    t.nominal |= !l->timed && !l->estimated;
+    t.own |= strncmp(l->kernel, OWN_KERNELS, sizeof OWN_KERNELS - 1) == 0;
+  }
+  return t;
+}
+
+/* The middle of many is left out. */
+static void write_rows(FILE *f, const struct record *r, uint64_t n)
+{
+  const bool all = n <= TABLE_HEAD + TABLE_TAIL;
   uint64_t row = 0;
-  bool has_own = false;
-  fprintf(f, "warpstep: %llu kernel launches on %s\n", (unsigned long long)n, gpu);
-  fprintf(f, "launch  %-*s  %12s  %10s  %12s  %12s  %10s\n", NAME_COLUMN, "kernel", "grid", "block",
-          "warp insts", "cycles", "us");
   for (uint64_t i = 0; i < r->n; i++) {
     if (!r->launch[i].kernel) continue;
-    timed += r->launch[i].timed;
-    has_own = has_own || strncmp(r->launch[i].kernel, OWN_KERNELS, sizeof OWN_KERNELS - 1) == 0;
-    nominal += !r->launch[i].timed && !r->launch[i].estimated;
-    if (r->launch[i].timed) cycles += r->launch[i].cycles;
-    if (n > TABLE_HEAD + TABLE_TAIL && row == TABLE_HEAD) fprintf(f, "   ...\n");
-    if (n <= TABLE_HEAD + TABLE_TAIL || row < TABLE_HEAD || row >= n - TABLE_TAIL)
-      write_row(f, i + 1, &r->launch[i], r->machine);
+    if (!all && row == TABLE_HEAD) fprintf(f, "   ...\n");
+    if (all || row < TABLE_HEAD || row >= n - TABLE_TAIL) write_row(f, i + 1, &r->launch[i], r->machine);
     row++;
   }
-  fprintf(f, "%llu launches timed: %llu cycles; the program's simulated time: %.2f us%s\n",
-          (unsigned long long)timed, (unsigned long long)cycles, (double)total_ps / 1e6,
-          nominal ? ", nominal for launches without time" : "");
-  if (has_own)
+}
+
+static void write_notes(FILE *f, const struct record *r, const struct totals *t)
+{
+  if (t->own)
     fprintf(f, "warpstep_*: kernels of warpstep's own libraries, not NVIDIA's, with their times (docs/libraries.md)\n");
   if (r->host_time) fprintf(f, "host time: %s (docs/exec.md)\n", r->host_time);
   if (r->spun) fprintf(f, "the program waited in its own code: time went on without its calls (docs/exec.md)\n");
@@ -154,6 +171,19 @@ void record_write_table(FILE *f, const struct record *r, const char *gpu, uint64
   if (r->share)
     fprintf(f, "time slices: kernels waited %llu times for other processes, %.2f us in all (docs/exec.md)\n",
             (unsigned long long)r->share->stands, (double)r->share->stood / 1e6);
+}
+
+void record_write_table(FILE *f, const struct record *r, const char *gpu, uint64_t total_ps)
+{
+  const struct totals t = totals_of(r);
+  fprintf(f, "warpstep: %llu kernel launches on %s\n", (unsigned long long)t.launches, gpu);
+  fprintf(f, "launch  %-*s  %12s  %10s  %12s  %12s  %10s\n", NAME_COLUMN, "kernel", "grid", "block",
+          "warp insts", "cycles", "us");
+  write_rows(f, r, t.launches);
+  fprintf(f, "%llu launches timed: %llu cycles; the program's simulated time: %.2f us%s\n",
+          (unsigned long long)t.timed, (unsigned long long)t.cycles, (double)total_ps / 1e6,
+          t.nominal ? ", nominal for launches without time" : "");
+  write_notes(f, r, &t);
   stalls_write_table(f, r);
 }
 
