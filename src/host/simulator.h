@@ -1,5 +1,6 @@
-/* Inside of a simulator: what its two ways of running share, one launch from start to end (simulate.c) and launches
- * that come and go while a program's clock passes (live_gpu.c). */
+/* Inside of a simulator (simulator.c): its GPU and what stands around it, and what its two ways of running share, one
+ * launch from start to end (simulate.c) and launches that come and go while a program's clock passes
+ * (live_gpu.c). */
 #ifndef WS_HOST_SIMULATOR_H
 #define WS_HOST_SIMULATOR_H
 
