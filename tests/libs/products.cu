@@ -198,6 +198,52 @@ static void bias_gradient(cublasLtHandle_t h)
   cublasLtMatrixLayoutDestroy(la), cublasLtMatrixLayoutDestroy(lb), cublasLtMatrixLayoutDestroy(ld);
 }
 
+// Matrices whose places are in arrays on the device, in an order that is not theirs in memory; mixed: A alone is by stride.
+template <typename T> static void by_pointers(cublasLtHandle_t h, int m, int n, int k, bool rows, bool mixed)
+{
+  const int batch = 3, order[] = {2, 0, 1};
+  matrix<T> a(0, rows ? m : k, rows ? k + 3 : m + 3, batch), b(0, rows ? k : n, rows ? n : k + 8, batch);
+  matrix<T> c(0, rows ? m : n, rows ? n + 5 : m, batch), d(0, rows ? m : n, rows ? n + 1 : m + 8, batch);
+  std::vector<void *> list;
+  for (matrix<T> *x : {&a, &b, &c, &d})
+    for (int z : order) list.push_back(x->at + z * x->stride);
+  void **lists;
+  cudaMalloc(&lists, list.size() * sizeof(void *));
+  cudaMemcpy(lists, list.data(), list.size() * sizeof(void *), cudaMemcpyHostToDevice);
+  cublasLtMatmulDesc_t desc;
+  cublasLtMatrixLayout_t l[4];
+  const cublasLtOrder_t o = rows ? CUBLASLT_ORDER_ROW : CUBLASLT_ORDER_COL;
+  const uint32_t mode = CUBLASLT_BATCH_MODE_POINTER_ARRAY;
+  const int64_t plane = 0;
+  cublasLtMatmulDescCreate(&desc, kind<T>::c, kind<T>::s);
+  cublasLtMatrixLayoutCreate(&l[0], kind<T>::t, m, k, a.ld), cublasLtMatrixLayoutCreate(&l[1], kind<T>::t, k, n, b.ld);
+  cublasLtMatrixLayoutCreate(&l[2], kind<T>::t, m, n, c.ld), cublasLtMatrixLayoutCreate(&l[3], kind<T>::t, m, n, d.ld);
+  bool right = true;
+  for (int i = 0; i < 4; i++) {
+    if (cublasLtMatrixLayoutSetAttribute(l[i], CUBLASLT_MATRIX_LAYOUT_ORDER, &o, sizeof o)) right = false;
+    if (cublasLtMatrixLayoutSetAttribute(l[i], CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch, sizeof batch)) right = false;
+    if (cublasLtMatrixLayoutSetAttribute(l[i], CUBLASLT_MATRIX_LAYOUT_PLANE_OFFSET, &plane, sizeof plane)) right = false;
+    if ((i || !mixed) && cublasLtMatrixLayoutSetAttribute(l[i], CUBLASLT_MATRIX_LAYOUT_BATCH_MODE, &mode, sizeof mode)) right = false;
+  }
+  scalars s;
+  s.fill(kind<T>::s, 2, 1);
+  const cublasStatus_t status = cublasLtMatmul(h, desc, s.bytes[0], lists, l[0], lists + batch, l[1], s.bytes[1], lists + 2 * batch, l[2], lists + 3 * batch, l[3], nullptr, nullptr, 0, 0);
+  if (status != (mixed ? CUBLAS_STATUS_NOT_SUPPORTED : CUBLAS_STATUS_SUCCESS)) right = false;
+  d.fetch();
+  const auto at = [rows](const matrix<T> &x, int r, int col, int z) { return rows ? x.get(col, r, z) : x.get(r, col, z); };
+  for (int z = 0; z < batch && !mixed; z++)
+    for (int col = 0; col < n; col++)
+      for (int r = 0; r < m; r++) {
+        wide want = at(c, r, col, z);
+        for (int i = 0; i < k; i++) want += 2.0 * at(a, r, i, z) * at(b, i, col, z);
+        if (std::abs(at(d, r, col, z) - want) > (sizeof(T) == 2 ? 8e-3 : 1e-5) * (std::abs(want) + 1)) right = false;
+      }
+  say(right, mixed ? "refused: pointers and strides" : "a batch by pointers", m, n, k, kind<T>::t, rows);
+  cudaFree(lists);
+  cublasLtMatmulDescDestroy(desc);
+  for (cublasLtMatrixLayout_t x : l) cublasLtMatrixLayoutDestroy(x);
+}
+
 int main()
 {
   cublasHandle_t h;
@@ -221,6 +267,11 @@ int main()
   bias_in_double(lt, 9, 7, 13);
   bias_in_double(lt, 64, 65, 1100);
   bias_gradient(lt);
+  for (bool rows : {false, true}) {
+    by_pointers<float>(lt, 70, 33, 41, rows, false), by_pointers<double>(lt, 9, 70, 17, rows, false);
+    by_pointers<__half>(lt, 64, 72, 40, rows, false), by_pointers<__nv_bfloat16>(lt, 33, 5, 1100, rows, false);
+  }
+  by_pointers<float>(lt, 16, 16, 16, false, true);
   cublasLtDestroy(lt), cublasDestroy(h);
   printf("%d products, %d wrong\n", cases, failures);
   return failures != 0;

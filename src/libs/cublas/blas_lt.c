@@ -16,8 +16,10 @@ struct lt_layout {
 };
 
 enum {
-  LAYOUT_TYPE, LAYOUT_ORDER, LAYOUT_ROWS, LAYOUT_COLS, LAYOUT_LD, LAYOUT_BATCH, LAYOUT_STRIDE, LAYOUT_PLANE,
+  LAYOUT_TYPE, LAYOUT_ORDER, LAYOUT_ROWS, LAYOUT_COLS, LAYOUT_LD, LAYOUT_BATCH, LAYOUT_STRIDE, LAYOUT_PLANE, LAYOUT_MODE,
 };
+
+enum { BATCH_STRIDED, BATCH_POINTERS };
 
 enum {
   DESC_COMPUTE, DESC_SCALE, DESC_POINTER_MODE, DESC_OP_A, DESC_OP_B, DESC_OP_C, DESC_FILL, DESC_EPILOGUE, DESC_BIAS,
@@ -119,13 +121,25 @@ static struct lt_place of_layout(struct lt_layout *l, int what)
   case LAYOUT_LD: return PLACE(l->ld);
   case LAYOUT_BATCH: return PLACE(l->batch);
   case LAYOUT_STRIDE: return PLACE(l->stride);
+  case LAYOUT_MODE: return PLACE(l->mode);
   default: return (struct lt_place){NULL, 0};
   }
 }
 
+/* What an attribute is that nobody has set, but the one of the part that is filled. */
+static bool is_zero(const void *value, size_t bytes)
+{
+  const char *const v = value;
+  for (size_t i = 0; i < bytes; i++)
+    if (v[i]) return false;
+  return true;
+}
+
 PUBLIC blas_status cublasLtMatrixLayoutSetAttribute(struct lt_layout *l, int what, const void *value, size_t bytes)
 {
-  return l ? set(of_layout(l, what), value, bytes) : BLAS_INVALID_VALUE;
+  if (!l || !value) return BLAS_INVALID_VALUE;
+  if (what == LAYOUT_PLANE && bytes == sizeof(int64_t)) return is_zero(value, bytes) ? BLAS_SUCCESS : BLAS_NOT_SUPPORTED;
+  return set(of_layout(l, what), value, bytes);
 }
 PUBLIC blas_status cublasLtMatrixLayoutGetAttribute(struct lt_layout *l, int what, void *value, size_t bytes,
                                                     size_t *written)
@@ -184,15 +198,6 @@ static struct lt_place of_desc(struct lt_desc *d, int what)
   case DESC_BIAS_TYPE: return PLACE(d->bias_type);
   default: return (struct lt_place){NULL, 0};
   }
-}
-
-/* What an attribute is that nobody has set, but the one of the part that is filled. */
-static bool is_zero(const void *value, size_t bytes)
-{
-  const char *const v = value;
-  for (size_t i = 0; i < bytes; i++)
-    if (v[i]) return false;
-  return true;
 }
 
 PUBLIC blas_status cublasLtMatmulDescSetAttribute(struct lt_desc *d, int what, const void *value, size_t bytes)
@@ -380,6 +385,14 @@ static void bias_as_c(struct blas_product *p)
   if (!p->on_device && p->scale == DATA_R_64F && p->beta && *(const double *)p->beta == 0) p->beta = &one;
 }
 
+/* Of all matrices or of none, and then without an epilogue. */
+static bool takes_pointers(const struct lt_desc *d, const struct lt_layout *a, const struct lt_layout *b,
+                           const struct lt_layout *c, const struct lt_layout *o)
+{
+  return a->mode == BATCH_POINTERS && b->mode == a->mode && c->mode == a->mode && o->mode == a->mode &&
+         d->epilogue == EPI_DEFAULT;
+}
+
 /* Row-major D = A B is D^T = B^T A^T column-major: operands change places. Only all of one order are served. */
 static blas_status describe(struct blas_product *p, const struct lt_desc *d, const void *alpha, const void *a,
                             const struct lt_layout *la, const void *b, const struct lt_layout *lb, const void *beta,
@@ -393,13 +406,15 @@ static blas_status describe(struct blas_product *p, const struct lt_desc *d, con
       la->order != lo->order || lb->order != lo->order || d->op_c != BLAS_OP_N || d->pointer_mode > BLAS_DEVICE ||
       d->unknown || (rows && (d->epilogue != EPI_DEFAULT || blas_is_narrow(la->type))))
     return BLAS_NOT_SUPPORTED;
+  const bool pointers = takes_pointers(d, la, lb, lc, lo);
+  if (!pointers && (la->mode || lb->mode || lc->mode || lo->mode)) return BLAS_NOT_SUPPORTED;
   const bool uses_aux = bits & (WS_AUX | WS_DRELU | WS_DGELU);
   if (blas_is_narrow(lo->type) ? d->mode_out && !d->scale_out : d->scale_out != NULL) return BLAS_INVALID_VALUE;
   if (((bits & WS_BIAS) && !d->bias) || (uses_aux && (!d->aux || d->aux_ld < (int64_t)lo->rows)))
     return BLAS_INVALID_VALUE;
   *p = (struct blas_product){.op_a = d->op_a, .op_b = d->op_b, .m = (int64_t)lo->rows, .n = (int64_t)lo->cols};
   p->k = (int64_t)(d->op_a == BLAS_OP_N ? la->cols : la->rows);
-  p->batch = lo->batch;
+  p->batch = lo->batch, p->pointers = pointers;
   p->a = operand(a, la), p->b = operand(b, lb), p->c = operand(c, lc), p->d = operand(o, lo);
   if (rows) {
     p->a = operand(b, lb), p->b = operand(a, la);
