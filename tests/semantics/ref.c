@@ -36,6 +36,7 @@ unsigned ref_vector_sem(unsigned sem)
   case SEM_UFRND: return SEM_FRND;
   case SEM_USEL_64: return SEM_SEL_64;
   case SEM_UI2F: return SEM_I2F;
+  case SEM_UF2F: return SEM_F2F;
   case SEM_UF2I: return SEM_F2I;
   case SEM_UI2FP: return SEM_I2FP;
   case SEM_UF2FP: return SEM_F2FP;

@@ -156,10 +156,11 @@ static void f32_arithmetic(struct num *n, const struct ref_in *in, struct ref_ou
   for (unsigned row = 0; row < o->rows; row++) EACH_LANE
     {
       uint32_t v[3];
-      for (unsigned k = 0; k < 3; k++) { /* pairs: 0 in order, 1 exchanged, 2 the first for both */
-        unsigned swz = o->rows == 2 ? in->s->src[k].swz : 0;
+      for (unsigned k = 0; k < 3; k++) { /* pairs: 0 in order, 1 exchanged, 2 the first for both; 4: .NP */
+        unsigned swz = o->rows == 2 ? in->s->src[k].swz : 0, order = swz & 3;
         v[k] = is_half_term(in->sem, k) ? half_term(n, in, k, i)
-                                          : f32_source(in, k, swz == 2 ? 0 : row ^ swz, i);
+                                          : f32_source(in, k, order == 2 ? 0 : row ^ order, i);
+        if (row == 1 && swz & 4) v[k] ^= 0x80000000u;
       }
       o->d[row][i] = (uint32_t)compute(n, &a, v[0], v[1], v[2]);
     }

@@ -128,7 +128,15 @@ static uint32_t predicate(const struct state *st, const struct sass_pred *p)
   return p->neg ? ~v : v;
 }
 
-static void read_source(struct rig *g, const struct sass_inst *s, unsigned k, bool is64)
+/* A constant is the upper word of a 64-bit number: FP64, and integers of 64 bits that are converted (compiler output, CUDA 13.0:
+ * 0x500000000 is written as 0x5). */
+static bool takes_upper_word(const struct sass_inst *s, unsigned sem, unsigned k)
+{
+  enum { SIZE_64 = 3 };
+  return gen_kind(s, sem, k) == VAL_F64 || sass_get(s, FLD_CVT_SRC_ISIZE) == SIZE_64;
+}
+
+static void read_source(struct rig *g, const struct sass_inst *s, unsigned k, bool upper)
 {
   const struct sass_src *src = &s->src[k];
   uint32_t(*to)[SEM_LANES] = g->in.src[k];
@@ -141,7 +149,7 @@ static void read_source(struct rig *g, const struct sass_inst *s, unsigned k, bo
     unsigned n = N_UREG - src->index < REF_ROWS ? N_UREG - src->index : REF_ROWS;
     memcpy(to, g->st.ureg[src->index], n * sizeof *to);
   } else if (src->kind == SRC_IMM) {
-    v[0] = is64 ? 0 : src->imm, v[1] = is64 ? src->imm : src->imm_hi;
+    v[0] = upper ? 0 : src->imm, v[1] = upper ? src->imm : src->imm_hi;
   } else if (src->kind == SRC_CONST) {
     memcpy(v, g->bank[src->bank] + src->imm, src->imm + 8 <= CONST_BYTES ? 8 : 4);
   }
@@ -170,7 +178,7 @@ static void fill(struct rig *g, const struct sass_inst *s, unsigned sem)
   while (!active);
   other_paths(r, &g->st, active);
   g->in.s = s, g->in.sem = sem, g->in.before = &g->st;
-  for (unsigned k = 0; k < 3; k++) read_source(g, s, k, gen_kind(s, sem, k) == VAL_F64);
+  for (unsigned k = 0; k < 3; k++) read_source(g, s, k, takes_upper_word(s, sem, k));
   g->in.pp = predicate(&g->st, &s->pp);
   g->in.pq = predicate(&g->st, &s->pq);
   g->in.pr = predicate(&g->st, &s->pr);

@@ -48,6 +48,13 @@ static void test_words_of_100(void **state)
       {"[B------:R-:W-:-:S02] FMUL2 R6, R30.F32x2.LO_HI, R6.F32x2.HI_LO ;", 0x000000061e06724a, 0x000fe40000020000},
       {"[B------:R-:W-:-:S02] FFMA2 R124, R124.F32x2.HI_LO, UR36.F32, R0.reuse.F32 ;", 0x000000247c7c7c49,
        0x100fe40009200000},
+      {"[B--2---:R-:W-:Y:S05] FFMA2.RZ R2, -R2.F32x2.HI_LO.NP, UR4.F32x2.HI_LO, R8.F32x2.HI_LO ;", 0x0000000402027c49,
+       0x004fca000808c108},
+      {"[B--2---:R-:W-:-:S02] FFMA2.RM R16, R12.F32x2.HI_LO, -R12.F32x2.HI_LO, R14.F32x2.HI_LO.NP ;", 0x8000000c0c107249,
+       0x004fe4000040400e},
+      {"[B0-----:R-:W-:-:S01] FADD2.FTZ.RM R12, -R12.F32x2.HI_LO.NP, UR4.F32x2.HI_LO ;", 0x000000040c0c7e4b,
+       0x001fe20008094100},
+      {"[B------:R-:W-:-:S01] FADD2 R10, R12.F32x2.LO_HI, R20.F32.NP ;", 0x000000140c0a724b, 0x000fe20000620000},
       {"[B------:R-:W-:Y:S12] @!UP0 UGETNEXTWORKID.BROADCAST [UR4], [UR5] ;", 0x00000000040083ca, 0x000fd80008000100},
   };
   (void)state;

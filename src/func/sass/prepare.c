@@ -97,7 +97,7 @@ static enum modifier_family family_of(unsigned sem)
   case SEM_FRND: case SEM_F2FP: case SEM_F2IP: case SEM_UF2FP:
   case SEM_FADD2: case SEM_FMUL2: case SEM_FFMA2: case SEM_FMNMX3: case SEM_UFADD: case SEM_UFMUL:
   case SEM_UFFMA: case SEM_UFSETP: case SEM_UFSEL:
-  case SEM_UFRND: case SEM_UF2I:
+  case SEM_UFRND: case SEM_UF2F: case SEM_UF2I:
     return MOD_F32;
   case SEM_HADD2: case SEM_HMUL2: case SEM_HFMA2: case SEM_HSET2: case SEM_HSETP2: case SEM_HMNMX2:
     return MOD_HALF2;
@@ -123,11 +123,13 @@ static void source_modifiers(const struct sass_src *s, enum modifier_family m, u
   if (s->neg) *xor_ = sign[m];
 }
 
-/* A constant of such an instruction is the upper word of an FP64 number. */
-static bool reads_f64(const struct sass_inst *s)
+/* A constant of such an instruction is the upper word of a 64-bit number: FP64, and what I2F converts (ptxas writes
+ * 2^63 as 0x80000000 and keeps 5 in constant memory). */
+static bool constant_is_upper(const struct sass_inst *s)
 {
-  enum { FSIZE_F64 = 3 };
-  return family_of(s->sem) == MOD_F64 || sass_get(s, FLD_CVT_SRC_FSIZE) == FSIZE_F64;
+  enum { SIZE_64 = 3 }; /* of both fields */
+  return family_of(s->sem) == MOD_F64 || sass_get(s, FLD_CVT_SRC_FSIZE) == SIZE_64 ||
+         sass_get(s, FLD_CVT_SRC_ISIZE) == SIZE_64;
 }
 
 /* Row of one source. False: it cannot be read (register or constant outside the kernel's). */
@@ -148,7 +150,7 @@ static bool source_row(const struct func_launch *l, struct row_pool *p, const st
     *r = (struct row_ref){BASE_UREG, (uint32_t)src->index * ROW_BYTES};
     return src->index < N_UREGS;
   case SRC_IMM:
-    *r = reads_f64(s) ? pool_pair(p, 0, src->imm) : pool_pair(p, src->imm, src->imm_hi);
+    *r = constant_is_upper(s) ? pool_pair(p, 0, src->imm) : pool_pair(p, src->imm, src->imm_hi);
     return true;
   case SRC_CONST:
     if (s->sem == SEM_LDC || s->sem == SEM_ULDC) return true; /* an address, not an operand */

@@ -48,6 +48,7 @@ uop_fn *SEM_NAME(sem_uniform_handler)(const struct sass_inst *s, struct uop *u)
   case SEM_UF2FP: v.sem = SEM_F2FP; return SEM_NAME(sem_conv_handler)(&v, u);
   case SEM_UI2F: v.sem = SEM_I2F; return SEM_NAME(sem_conv_handler)(&v, u);
   case SEM_UI2FP: v.sem = SEM_I2FP; return SEM_NAME(sem_conv_handler)(&v, u);
+  case SEM_UF2F: v.sem = SEM_F2F; return SEM_NAME(sem_conv_handler)(&v, u);
   case SEM_UF2I: v.sem = SEM_F2I; return SEM_NAME(sem_conv_handler)(&v, u);
   case SEM_UFADD: v.sem = SEM_FADD; return SEM_NAME(sem_fp_handler)(&v, u);
   case SEM_UFMUL: v.sem = SEM_FMUL; return SEM_NAME(sem_fp_handler)(&v, u);

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "func/sass/fpbits.h"
 #include "func/sass/sem_int.h"
 
 /* ---- 64-bit integers --------------------------------------------------------------------------- */
@@ -189,12 +190,22 @@ static uop_fn *pick_8x4(const struct sass_inst *s, struct uop *u)
 
 /* ---- FP32 pairs ---------------------------------------------------------------------------- */
 
-/* The scalar FP32 operation `sem` on other rows. */
-static uop_fn *scalar(const struct uop *u, unsigned sem, struct sass_inst *s, struct uop *t)
+/* The sign of an operand whose upper half has the other one (.NP). ptxas writes a pair of constants of
+ * different signs so: their magnitudes in uniform registers, the signs at the other factor. */
+static uint32_t upper_sign(const struct sass_src *src, unsigned half)
+{
+  return half && src->swz & SASS_UPPER_NEG ? F32_SIGN : 0;
+}
+
+/* The scalar FP32 operation `sem` for one half of the pairs, on rows that half_rows() sets. */
+static uop_fn *scalar(const struct uop *u, unsigned sem, unsigned half, struct sass_inst *s, struct uop *t)
 {
   *s = *u->s;
   *t = *u;
   s->sem = (uint16_t)sem;
+  t->a_xor ^= upper_sign(&s->src[0], half);
+  t->b_xor ^= upper_sign(&s->src[1], half);
+  t->c_xor ^= upper_sign(&s->src[2], half);
   t->s = s;
   return SEM_NAME(sem_fp_handler)(s, t);
 }
@@ -204,7 +215,7 @@ static void half_rows(struct uop *t, const struct uop *u, unsigned half)
 {
   const struct sass_src *src = u->s->src;
   unsigned of[3];
-  for (unsigned n = 0; n < 3; n++) of[n] = src[n].swz == 2 ? 0 : half ^ src[n].swz;
+  for (unsigned n = 0; n < 3; n++) of[n] = (src[n].swz & 3) == 2 ? 0 : half ^ (src[n].swz & 1);
   t->a.off = u->a.off + of[0] * ROW_BYTES;
   t->b.off = u->b.off + of[1] * ROW_BYTES;
   t->c.off = u->c.off + of[2] * ROW_BYTES;
@@ -215,16 +226,17 @@ LANE_HANDLER(f2)
 {
   struct sass_inst s;
   struct uop t;
-  uop_fn *fn = scalar(u, u->imm, &s, &t);
+  uop_fn *fn = scalar(u, u->imm, 0, &s, &t);
   uint32_t *d = row_dst(w, u->d), low[LANES], old[LANES];
   memcpy(old, d, sizeof old);
   half_rows(&t, u, 0);
   if (!fn || !fn(w, &t, m, e, f)) return false;
   memcpy(low, d, sizeof low);
   memcpy(d, old, sizeof old);
+  fn = scalar(u, u->imm, 1, &s, &t);
   half_rows(&t, u, 1);
   t.d.off += ROW_BYTES;
-  if (!fn(w, &t, m, e, f)) return false;
+  if (!fn || !fn(w, &t, m, e, f)) return false;
   memcpy(d, low, sizeof low);
   return true;
 }
@@ -234,9 +246,9 @@ static uop_fn *pick_f2(const struct sass_inst *s, struct uop *u, unsigned sem)
   struct sass_inst v;
   struct uop t;
   for (unsigned n = 0; n < 3; n++)
-    if (s->src[n].swz > 2) return NULL;
+    if ((s->src[n].swz & 3) > 2) return NULL;
   u->imm = sem;
-  return scalar(u, sem, &v, &t) ? f2 : NULL;
+  return scalar(u, sem, 0, &v, &t) && scalar(u, sem, 1, &v, &t) ? f2 : NULL;
 }
 
 uop_fn *SEM_NAME(sem_wide_handler)(const struct sass_inst *s, struct uop *u)

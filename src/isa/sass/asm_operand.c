@@ -363,7 +363,10 @@ static bool source_signs(struct attempt *a, struct text_span *s, unsigned op, en
     add_choice(a, modifier_field(a, at, FLD_HSWZ_A, FLD_HSWZ_B, FLD_HSWZ_C, FLD_HSWZ_C), 4);
   if (a->row->sem == SEM_R2P || a->row->sem == SEM_UR2UP) add_choice(a, FLD_PR_BYTE, 4);
   if (op & OM_SEL) add_choice(a, FLD_CVT_SEL, 4);
-  if (op & OM_F2) add_choice(a, row_f2_swizzle(a->row, op), 3); /* both halves, exchanged, one for both */
+  if (op & OM_F2) {
+    add_choice(a, row_f2_swizzle(a->row, op), 3); /* both halves, exchanged, one for both */
+    if (row_f2_sign(a->row, op) != FLD_NONE) add_choice(a, row_f2_sign(a->row, op), 2);
+  }
   if ((op & OM_KIND) == OPD_B) add_choice(a, FLD_HFMA_CROSS, 2);
   for (const struct row_suffix *x = row_suffixes; x->field; x++)
     if (x->operand == (op & OM_KIND)) add_choice(a, x->field, 1u << field_width(x->field));

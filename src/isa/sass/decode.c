@@ -180,7 +180,9 @@ static void fill_source(struct sass_inst *s, unsigned op, unsigned n)
   if (u) src->kind = SRC_UREG, src->index = ureg(s, src->index);
   if (op > OM_KIND) fill_modifiers(s, src, at);
   if ((op & OM_KIND) == OPD_B && sass_get(s, FLD_HFMA_CROSS)) src->swz |= SASS_CROSSED;
-  if (op & OM_F2) src->swz = (uint8_t)sass_get(s, row_f2_swizzle(s->row, op));
+  if (!(op & OM_F2)) return;
+  src->swz = (uint8_t)sass_get(s, row_f2_swizzle(s->row, op));
+  if (sass_get(s, row_f2_sign(s->row, op))) src->swz |= SASS_UPPER_NEG;
 }
 
 static struct sass_pred get_pred(const struct sass_inst *s, unsigned id, unsigned not_id)

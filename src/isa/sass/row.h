@@ -224,6 +224,8 @@ bool row_is_behind(unsigned kind);
 
 /* Swizzle field of an OM_F2 operand. */
 unsigned row_f2_swizzle(const struct sass_row *row, unsigned op);
+/* FLD_NONE: this operand has no .NP. */
+unsigned row_f2_sign(const struct sass_row *row, unsigned op);
 
 uint64_t field_get(struct word128 w, unsigned id);
 /* ORs v into the field's bits; false when v does not fit. */

@@ -197,6 +197,12 @@ unsigned row_f2_swizzle(const struct sass_row *row, unsigned op)
   return kind == OPD_C || row->layout == LAY_AL ? FLD_F2_SWZ_C : FLD_F2_SWZ_B;
 }
 
+unsigned row_f2_sign(const struct sass_row *row, unsigned op)
+{
+  const unsigned swizzle = row_f2_swizzle(row, op);
+  return swizzle == FLD_F2_SWZ_A ? FLD_F2_NP_A : swizzle == FLD_F2_SWZ_C ? FLD_F2_NP_C : FLD_NONE;
+}
+
 /* Modifier bits of one source. A constant has none: its bits are the number's. */
 static void source_modifiers(struct list *l, const struct sass_row *row, enum src_place at,
                              unsigned op)
@@ -209,7 +215,9 @@ static void source_modifiers(struct list *l, const struct sass_row *row, enum sr
     add(l, at == AT_A ? FLD_A_ABS : at != AT_C ? FLD_B_ABS : half_c ? FLD_HC_ABS : FLD_C_ABS);
   if (op & OM_SWZ) add(l, at == AT_A ? FLD_HSWZ_A : at != AT_C ? FLD_HSWZ_B : FLD_HSWZ_C);
   if (op & OM_SEL) add(l, FLD_CVT_SEL);
-  if (op & OM_F2) add(l, row_f2_swizzle(row, op));
+  if (!(op & OM_F2)) return;
+  add(l, row_f2_swizzle(row, op));
+  if (row_f2_sign(row, op) != FLD_NONE) add(l, row_f2_sign(row, op));
 }
 
 static void source_fields(struct list *l, const struct sass_row *row, unsigned form, unsigned op)

@@ -231,7 +231,7 @@ static unsigned cvt_width(const struct sass_inst *s, enum role r)
 /* FP32 pairs; the F32 swizzle reads one register. */
 static unsigned f2_width(const struct sass_inst *s, enum role r)
 {
-  return r == ROLE_D || s->src[r - ROLE_A].swz < 2 ? 2 : 1;
+  return r == ROLE_D || (s->src[r - ROLE_A].swz & 3) < 2 ? 2 : 1;
 }
 
 /* Registers a 256-bit load writes: the words its mask names, packed (compiler output, CUDA 13.0). */
