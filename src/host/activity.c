@@ -443,7 +443,8 @@ static void begin_gpu(struct activity *a, unsigned number, const struct params *
   }
 }
 
-struct activity *activity_new(const struct activity_choice *c, const struct params *const *p, unsigned n, uint64_t unit_ps)
+struct activity *activity_new(const struct activity_choice *c, const struct params *const *p, unsigned n,
+                              uint64_t unit_ps)
 {
   struct activity *a = mem_zeroed(1, sizeof *a);
   uint32_t sms = 0;

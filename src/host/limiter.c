@@ -225,7 +225,8 @@ static struct limiter of_links(const struct facts *f, double of_time)
     return says(LIMITER_LINKS, of_time, "a link taken for %.0f %% of the time; %.0f %% of issue slots wait for memory",
                 100 * u->taken, 100 * of_time);
   return says(LIMITER_LINKS, of_time,
-              "answers over links, %.0f ns each, are %.0f %% of what memory takes; %.0f %% of issue slots wait for memory",
+              "answers over links, %.0f ns each, are %.0f %% of what memory takes; %.0f %% of issue slots wait for "
+              "memory",
               share((double)u->read_wait_ps, (double)u->reads) / 1000, 100 * f->links, 100 * of_time);
 }
 

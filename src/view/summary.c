@@ -213,7 +213,8 @@ static void write_limiter(FILE *f, const struct report *r)
 {
   if (!r->timed || !r->preset || r->end != RUN_DONE) return;
   fprintf(f, "Limiter        %s", limiter_name(r->bound.id));
-  if (!r->n_what_if && *limiter_costs(r->bound.id)) fprintf(f, " (what it costs: --what-if %s)", limiter_costs(r->bound.id));
+  const char *costs = limiter_costs(r->bound.id);
+  if (!r->n_what_if && *costs) fprintf(f, " (what it costs: --what-if %s)", costs);
   fprintf(f, "\n               %s\n", r->bound.evidence);
 }
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """From HBM to shared memory on a B200: programs of SemiAnalysisAI/microbench-blackwell beside what it has published.
 
-  b200_copies.py SOURCE WORK [--only ldgsts|tma] [--every N] [--jobs N]    SOURCE: a checkout of that project (commit 9a068d85 was used)
+  b200_copies.py SOURCE WORK [--only KIND] [--every N] [--jobs N]    SOURCE: a checkout of that project (commit 9a068d85 was used)
 
 ldgsts_throughput: CTAs on an SM, stages, threads and bytes of each cp.async vary; tma2d_throughput: CTAs, stages and
-rows of a tensor copy. The published runs move 2 GB; here a run moves 12 MiB, another one 36, both with empty caches, and
+rows of a tensor copy; tma2dmcast_throughput (mcast): CTAs that copy the same, in clusters or not, by one copy for all or each
+for itself. The published runs move 2 GB; here a run moves 12 MiB (mcast: 32), another one 36 (96), both with empty caches, and
 the difference counts, so that what a launch costs is not in it. The programs are changed in that size alone. --every N:
 each Nth row of the published table. Needs nvcc.
 BIN: the program (build/warpstep)."""
@@ -19,24 +20,30 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = os.environ.get("BIN", str(ROOT / "build/warpstep"))
-SIZES = (12 << 20, 36 << 20)
 VOLUME = "MAX_DATA_VOLUME = 2LL * 1024 * 1024 * 1024;"
 KINDS = {
     "ldgsts": {"source": "ldgsts_throughput/ldgsts_tput.cu", "results": "ldgsts_throughput/ldgsts_tput.csv",
                "key": {"CTAS_PER_SM": "CTAsPerSM", "NUM_STAGES": "NumStages", "THREADS_PER_BLOCK": "ThreadsPerBlock", "LOAD_T": "LoadType"},
-               "sm": "100", "libraries": []},
+               "cycles": "SMCyclesAvg", "sizes": (12, 36), "sm": "100", "libraries": []},
     "tma": {"source": "tma2d_throughput/tma2d_tput.cu", "results": "tma2d_throughput/tma2d_tput_results.csv",
             "key": {"CTAS_PER_SM": "CTAsPerSM", "NUM_STAGES": "NumStages", "SMEM_WIDTH": "SmemWidth", "SMEM_HEIGHT": "SmemHeight"},
-            "sm": "100a", "libraries": ["-lcuda"]},
+            "cycles": "SMCyclesAvg", "sizes": (12, 36), "sm": "100a", "libraries": ["-lcuda"]},
+    "mcast": {"source": "tma2dmcast_throughput/tma2dmcast_tput.cu", "results": "tma2dmcast_throughput/tma2dmcast_sweep_full.csv",
+              "key": {"USE_MULTICAST": "mode", "CLUSTER_SIZE": "cluster_size", "SHARING_GROUP_SIZE": "sharing_group", "SMEM_WIDTH": "smem_width",
+                      "SMEM_HEIGHT": "smem_height"},
+              "cycles": "sm_cycles", "sizes": (32, 96), "sm": "100a", "libraries": ["-lcuda"]},
 }
 LOAD_BYTES = {"float": 4, "float2": 8, "float4": 16}
-SMS, WHOLE = 148, 2 << 30
+SMS, WARPS, WHOLE = 148, 4, 2 << 30
 
 
 def part(row):
     """Bytes that all CTAs copy at once: what the program aligns its volume to."""
     if "LoadType" in row:
         return SMS * int(row["CTAsPerSM"]) * int(row["NumStages"]) * int(row["ThreadsPerBlock"]) * LOAD_BYTES[row["LoadType"]]
+    if "mode" in row:
+        groups = SMS if int(row["mode"]) <= 2 else SMS // int(row["sharing_group"])
+        return WARPS * int(row["smem_width"]) * int(row["smem_height"]) * 4 * groups
     return SMS * int(row["CTAsPerSM"]) * int(row["SmemWidth"]) * int(row["SmemHeight"]) * 4
 
 
@@ -64,8 +71,8 @@ def run(kind, source, work, name, row, size):
 def bytes_per_cycle(kind, source, work, row):
     """Of an SM: simulated, published."""
     name = "-".join([kind, *(row[c] for c in KINDS[kind]["key"].values())])
-    (c0, b0), (c1, b1) = (run(kind, source, work, name, row, size) for size in SIZES)
-    return (b1 - b0) / (c1 - c0) / SMS, moved(row, WHOLE) / float(row["SMCyclesAvg"]) / SMS
+    (c0, b0), (c1, b1) = (run(kind, source, work, name, row, size) for size in (mib << 20 for mib in KINDS[kind]["sizes"]))
+    return (b1 - b0) / (c1 - c0) / SMS, moved(row, WHOLE) / float(row[KINDS[kind]["cycles"]]) / SMS
 
 
 def main():

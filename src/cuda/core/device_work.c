@@ -54,8 +54,8 @@ static void move_ends(struct command *c)
   memory_sync_registered(s, false);
   if (s->activity)
     activity_operation(s->activity, &(struct activity_op){
-      .name = op->kind == OP_COPY ? "copy by a kernel" : "fill by a kernel", .gpu = c->gpu, .bytes = op->width * op->height,
-      .begin = c->begin, .end = c->end, .engine = TIMELINE_NONE });
+      .name = op->kind == OP_COPY ? "copy by a kernel" : "fill by a kernel", .gpu = c->gpu,
+      .bytes = op->width * op->height, .begin = c->begin, .end = c->end, .engine = TIMELINE_NONE });
   if (ok) return;
   shim_say("a copy or fill that launch %llu queued leaves the memory there is", (unsigned long long)op->grid->number);
   s->fault.code = CUDA_ERROR_ILLEGAL_ADDRESS;

@@ -28,7 +28,8 @@ static void note_launch(struct shim *s, struct launch_request *q, uint64_t strea
 struct task *task_new(struct shim *s, const struct graph_op *op, const struct task_site *site)
 {
   struct task *w = shim_alloc(sizeof *w);
-  *w = (struct task){ .shim = s, .op = *op, .stream_id = site->stream_id, .stream_gpu = site->board->number, .call = s->call_mark };
+  *w = (struct task){ .shim = s, .op = *op, .stream_id = site->stream_id, .stream_gpu = site->board->number,
+                      .call = s->call_mark };
   if (!site->moved) graph_op_own(s, &w->op);
   if (op->type == NODE_KERNEL) note_launch(s, &w->op.kernel.q, site->stream_id);
   w->command.ops = &s->task_kinds->ops;

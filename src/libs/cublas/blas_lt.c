@@ -16,7 +16,8 @@ struct lt_layout {
 };
 
 enum {
-  LAYOUT_TYPE, LAYOUT_ORDER, LAYOUT_ROWS, LAYOUT_COLS, LAYOUT_LD, LAYOUT_BATCH, LAYOUT_STRIDE, LAYOUT_PLANE, LAYOUT_MODE,
+  LAYOUT_TYPE, LAYOUT_ORDER, LAYOUT_ROWS, LAYOUT_COLS, LAYOUT_LD, LAYOUT_BATCH, LAYOUT_STRIDE, LAYOUT_PLANE,
+  LAYOUT_MODE,
 };
 
 enum { BATCH_STRIDED, BATCH_POINTERS };
@@ -138,7 +139,8 @@ static bool is_zero(const void *value, size_t bytes)
 PUBLIC blas_status cublasLtMatrixLayoutSetAttribute(struct lt_layout *l, int what, const void *value, size_t bytes)
 {
   if (!l || !value) return BLAS_INVALID_VALUE;
-  if (what == LAYOUT_PLANE && bytes == sizeof(int64_t)) return is_zero(value, bytes) ? BLAS_SUCCESS : BLAS_NOT_SUPPORTED;
+  if (what == LAYOUT_PLANE && bytes == sizeof(int64_t))
+    return is_zero(value, bytes) ? BLAS_SUCCESS : BLAS_NOT_SUPPORTED;
   return set(of_layout(l, what), value, bytes);
 }
 PUBLIC blas_status cublasLtMatrixLayoutGetAttribute(struct lt_layout *l, int what, void *value, size_t bytes,
