@@ -22,6 +22,7 @@ struct func_heap *func_heap_new(uint64_t base, uint64_t bytes); /* guest memory 
 void func_heap_free(struct func_heap *);
 /* A block of the heap; 0: there is no room, or no heap. */
 uint64_t func_heap_take(struct func_heap *, uint64_t bytes);
+bool func_heap_asked(const struct func_heap *); /* some kernel has asked for a block */
 bool func_heap_give(struct func_heap *, uint64_t addr); /* false: no block starts there */
 
 /* Its state: blocks in address order, which together are the heap. */

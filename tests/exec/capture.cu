@@ -1,4 +1,6 @@
 // Graphs: what a launch keeps of its arguments, updates that cannot be taken over, captures that fail.
+#include <thread>
+
 #include <cuda_runtime.h>
 
 #include "check.h"
@@ -154,6 +156,35 @@ static void by_capture()
   CHECK(cudaStreamSynchronize(a) == cudaErrorStreamCaptureUnsupported);
   CHECK(cudaStreamEndCapture(a, &none) == cudaErrorStreamCaptureInvalidated);
   CHECK(none == nullptr);
+  // Calls that no stream orders: memory is made or given back, unless the capture or the thread is relaxed.
+  void *room = nullptr, *pinned = nullptr;
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  CUDA(cudaStreamBeginCapture(a, cudaStreamCaptureModeGlobal));
+  CHECK(cudaMalloc(&room, 16) == cudaErrorStreamCaptureUnsupported);
+  CHECK(cudaStreamEndCapture(a, &none) == cudaErrorStreamCaptureInvalidated);
+  CUDA(cudaStreamBeginCapture(a, cudaStreamCaptureModeThreadLocal));
+  CHECK(cudaMallocHost(&pinned, 16) == cudaErrorStreamCaptureUnsupported);
+  CHECK(cudaStreamEndCapture(a, &none) == cudaErrorStreamCaptureInvalidated);
+  (void)cudaGetLastError();
+  CUDA(cudaStreamBeginCapture(a, cudaStreamCaptureModeGlobal));
+  CUDA(cudaThreadExchangeStreamCaptureMode(&mode));
+  CHECK(mode == cudaStreamCaptureModeGlobal);
+  CUDA(cudaMalloc(&room, 16));
+  CUDA(cudaFree(room));
+  CUDA(cudaMallocHost(&pinned, 16));
+  CUDA(cudaFreeHost(pinned));
+  CUDA(cudaThreadExchangeStreamCaptureMode(&mode));
+  add<<<1, 32, 0, a>>>(device, 1);
+  CHECK(cudaStreamEndCapture(a, &none) == cudaSuccess && none);
+  CUDA(cudaGraphDestroy(none));
+  CUDA(cudaStreamBeginCapture(a, cudaStreamCaptureModeGlobal));
+  std::thread([] { CHECK(cudaFree(device) == cudaErrorStreamCaptureUnsupported); }).join(); // another thread's
+  CHECK(cudaStreamEndCapture(a, &none) == cudaErrorStreamCaptureInvalidated);
+  CUDA(cudaStreamBeginCapture(a, cudaStreamCaptureModeThreadLocal));
+  std::thread([&] { CUDA(cudaMalloc(&room, 16)); }).join();
+  CHECK(cudaStreamEndCapture(a, &none) == cudaSuccess);
+  CUDA(cudaGraphDestroy(none));
+  CUDA(cudaFree(room));
   // A forked stream that was not joined.
   cudaEvent_t fork;
   CUDA(cudaEventCreate(&fork));

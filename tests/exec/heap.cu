@@ -17,17 +17,25 @@ __global__ void give(int *out)
   free(kept[threadIdx.x]);
 }
 
+__global__ void none(int *out)
+{
+  out[threadIdx.x] = 7;
+}
+
 int main()
 {
   int *p, h[32];
   size_t limit;
   CUDA(cudaDeviceGetLimit(&limit, cudaLimitMallocHeapSize));
   CHECK(limit == 8 << 20);
-  CUDA(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 1 << 20));
   CUDA(cudaMalloc(&p, sizeof h));
+  none<<<1, 32>>>(p); // a kernel without malloc may come before the limit
+  CUDA(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 1 << 20));
   take<<<1, 32>>>(16 << 10, p);
   CUDA(cudaMemcpy(h, p, sizeof h, cudaMemcpyDeviceToHost));
   for (int i = 0; i < 32; i++) CHECK(h[i] == 1);
+  CHECK(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 2 << 20) == cudaErrorInvalidValue);
+  CHECK(cudaGetLastError() == cudaErrorInvalidValue);
   give<<<1, 32>>>(p);
   CUDA(cudaMemcpy(h, p, sizeof h, cudaMemcpyDeviceToHost));
   for (int i = 0; i < 32; i++) CHECK(h[i] == 3 * i);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cuda/core/shim.h"
+#include "cuda/core/stream_capture.h"
 
 enum { CUBE_FACES = 6 };
 
@@ -39,11 +40,13 @@ static CUresult place(struct shim *s, struct board *b, const struct image_desc *
 {
   struct err e = {""};
   uint64_t bytes, base;
+  CUresult r;
+  if (capture_forbids_unsafe(s, &r)) return r;
   if (!image_layout(d, 0, m, &bytes, &e)) {
     shim_say("array: %s", e.msg);
     return CUDA_ERROR_INVALID_VALUE;
   }
-  CUresult r = memory_alloc(s, b, &base, bytes);
+  r = memory_alloc(s, b, &base, bytes);
   if (r == CUDA_SUCCESS) m->base = base;
   return r;
 }

@@ -3,6 +3,7 @@
 #include "cuda/core/peer_access.h"
 #include "cuda/core/residency.h"
 #include "cuda/core/shim.h"
+#include "cuda/core/synchronize.h"
 
 /* Defaults: CUDA Driver API, cuCtxSetLimit, and what CUDA programs see on a fresh context. */
 CUresult context_limit(struct shim *s, uint64_t *value, int limit)
@@ -26,8 +27,11 @@ CUresult context_limit_of(const struct context *c, uint64_t *value, int limit)
 
 static CUresult set_heap(struct shim *s, uint64_t bytes)
 {
-  if (s->record.n) return CUDA_ERROR_INVALID_VALUE; /* must precede the first launch */
   struct board *b = board_current(s);
+  /* It must precede the first kernel that uses malloc: those that were launched have to be done to tell. */
+  CUresult r = s->record.n ? stream_wait_boards(s, board_bit(b)) : CUDA_SUCCESS;
+  if (r != CUDA_SUCCESS) return r;
+  if (func_heap_asked(b->device.heap)) return CUDA_ERROR_INVALID_VALUE;
   if (!device_set_heap(&b->device, bytes, NULL)) return CUDA_ERROR_OUT_OF_MEMORY;
   peers_refresh_all(s, b);
   return CUDA_SUCCESS;

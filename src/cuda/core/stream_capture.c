@@ -178,12 +178,19 @@ bool capture_forbids(struct shim *s, const struct stream *st, CUresult *r)
   return *r != CUDA_SUCCESS;
 }
 
-bool capture_forbids_all(struct shim *s, CUresult *r)
+/* CUDA Runtime API, cudaThreadExchangeStreamCaptureMode: its own captures that are not relaxed bind a thread unless it
+ * is relaxed itself, the global ones of other threads bind one that is global. */
+static bool binds(const struct stream_capture *c, const struct thread *t)
+{
+  if (c->mode == CAPTURE_RELAXED || t->capture_mode == CAPTURE_RELAXED) return false;
+  return c->thread == t || (c->mode == CAPTURE_GLOBAL && t->capture_mode == CAPTURE_GLOBAL);
+}
+
+bool capture_forbids_unsafe(struct shim *s, CUresult *r)
 {
   *r = CUDA_SUCCESS;
   for (struct stream_capture *c = s->captures; c; c = c->next) {
-    if (c->mode == CAPTURE_RELAXED) continue;
-    if (c->mode == CAPTURE_THREAD_LOCAL && c->thread != shim_thread(s)) continue;
+    if (!binds(c, shim_thread(s))) continue;
     c->spoilt = true;
     *r = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
   }

@@ -26,8 +26,8 @@ CUresult capture_end(struct shim *, CUstream, CUgraph *);
 bool capture_records(struct shim *, struct stream *, const struct graph_op *, CUresult *r);
 /* The same for operations that cannot be captured: a capture they touch is spoilt. */
 bool capture_forbids(struct shim *, const struct stream *, CUresult *r);
-/* The host is about to wait for the whole device. */
-bool capture_forbids_all(struct shim *, CUresult *r);
+/* The same for calls that no stream orders: the host waits for the whole device, or memory is made or given back. */
+bool capture_forbids_unsafe(struct shim *, CUresult *r);
 
 /* An event recorded in a capturing stream stands for the stream's place in the graph. */
 void capture_event(struct stream *, struct event *);

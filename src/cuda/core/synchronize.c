@@ -135,7 +135,7 @@ struct command *boards_point(struct shim *s, board_mask boards)
 static CUresult wait_for_all(struct shim *s, board_mask boards, const struct green_context *green)
 {
   CUresult r;
-  if (capture_forbids_all(s, &r)) return r;
+  if (capture_forbids_unsafe(s, &r)) return r;
   struct command *c = all_of(s, boards, green, 0);
   front_give(&s->front, c);
   r = task_wait(s, c);
@@ -167,7 +167,7 @@ CUresult event_record_all(struct shim *s, struct board *b, const struct green_co
   struct event *e = event_of(s, h);
   CUresult r;
   if (!e || e->board != b) return CUDA_ERROR_INVALID_HANDLE;
-  if (capture_forbids_all(s, &r)) return r;
+  if (capture_forbids_unsafe(s, &r)) return r;
   struct command *all = all_of(s, board_bit(b), green, s->time.now);
   event_attach(s, h, all);
   front_give(&s->front, all);
@@ -186,7 +186,7 @@ CUresult stream_wait_event_all(struct shim *s, struct board *b, const struct gre
 {
   CUresult r;
   if (!event_of(s, h)) return CUDA_ERROR_INVALID_HANDLE;
-  if (capture_forbids_all(s, &r)) return r;
+  if (capture_forbids_unsafe(s, &r)) return r;
   each_stream(s, b, green, wait_for_event, h);
   return CUDA_SUCCESS;
 }

@@ -7,6 +7,7 @@
 #include "cuda/core/copy_3d.h"
 #include "cuda/core/copy_batch.h"
 #include "cuda/core/enqueue.h"
+#include "cuda/core/stream_capture.h"
 #include "cuda/core/synchronize.h"
 #include "cuda/driver/driver_forms.h"
 
@@ -17,7 +18,10 @@ enum { PITCH_ALIGN = 512 };
 static CUresult alloc(struct shim *s, CUdeviceptr *out, size_t bytes)
 {
   uint64_t addr;
-  CUresult r = out ? memory_alloc(s, board_current(s), &addr, bytes) : CUDA_ERROR_INVALID_VALUE;
+  CUresult r;
+  if (!out) return CUDA_ERROR_INVALID_VALUE;
+  if (capture_forbids_unsafe(s, &r)) return r;
+  r = memory_alloc(s, board_current(s), &addr, bytes);
   if (r == CUDA_SUCCESS) *out = addr;
   return r;
 }
@@ -46,7 +50,9 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr *out, size_t *pitch, size_t width, size_
 
 static CUresult release(struct shim *s, uint64_t addr, unsigned kinds)
 {
+  CUresult r;
   if (!addr) return CUDA_SUCCESS;
+  if (capture_forbids_unsafe(s, &r)) return r;
   stream_wait_memory(s, addr);
   if (graph_memory_exists(s, addr)) return graph_memory_give(s, addr);
   return memory_free(s, addr, kinds) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
@@ -62,23 +68,28 @@ CUresult cuMemFreeHost(void *p)
   DRIVER(NEED_CONTEXT, release(s, (uint64_t)(uintptr_t)p, 1u << BLOCK_PINNED));
 }
 
+static CUresult alloc_host(struct shim *s, void **p, size_t bytes, enum block_kind kind, unsigned flags)
+{
+  CUresult r;
+  if (!p) return CUDA_ERROR_INVALID_VALUE;
+  return capture_forbids_unsafe(s, &r) ? r : memory_alloc_host(s, p, bytes, kind, flags);
+}
+
 CUresult cuMemAllocHost_v2(void **p, size_t bytes)
 {
-  DRIVER(NEED_CONTEXT, p ? memory_alloc_host(s, p, bytes, BLOCK_PINNED, 0)
-                         : CUDA_ERROR_INVALID_VALUE);
+  DRIVER(NEED_CONTEXT, alloc_host(s, p, bytes, BLOCK_PINNED, 0));
 }
 
 CUresult cuMemHostAlloc(void **p, size_t bytes, unsigned flags)
 {
-  DRIVER(NEED_CONTEXT, p && flags <= 7 ? memory_alloc_host(s, p, bytes, BLOCK_PINNED, flags)
-                                       : CUDA_ERROR_INVALID_VALUE);
+  DRIVER(NEED_CONTEXT, flags <= 7 ? alloc_host(s, p, bytes, BLOCK_PINNED, flags) : CUDA_ERROR_INVALID_VALUE);
 }
 
 static CUresult alloc_managed(struct shim *s, CUdeviceptr *out, size_t bytes, unsigned flags)
 {
   void *p;
   if (!out || (flags != MANAGED_GLOBAL && flags != MANAGED_HOST)) return CUDA_ERROR_INVALID_VALUE;
-  CUresult r = memory_alloc_host(s, &p, bytes, BLOCK_MANAGED, flags);
+  CUresult r = alloc_host(s, &p, bytes, BLOCK_MANAGED, flags);
   if (r == CUDA_SUCCESS) *out = (CUdeviceptr)(uintptr_t)p;
   return r;
 }

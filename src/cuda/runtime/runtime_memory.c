@@ -6,6 +6,7 @@
 #include "cuda/core/copy_3d.h"
 #include "cuda/core/copy_batch.h"
 #include "cuda/core/enqueue.h"
+#include "cuda/core/stream_capture.h"
 #include "cuda/core/synchronize.h"
 #include "cuda/runtime/runtime.h"
 #include "cuda/runtime/runtime_forms.h"
@@ -17,8 +18,10 @@ enum { PITCH_ALIGN = 512 }; /* cudaDevAttrTexturePitchAlignment divides it */
 static CUresult alloc(struct shim *s, void **p, size_t bytes)
 {
   uint64_t addr = 0;
+  CUresult r;
   if (!p) return CUDA_ERROR_INVALID_VALUE;
-  CUresult r = bytes ? memory_alloc(s, board_current(s), &addr, bytes) : CUDA_SUCCESS; /* nothing: a null pointer */
+  if (capture_forbids_unsafe(s, &r)) return r;
+  r = bytes ? memory_alloc(s, board_current(s), &addr, bytes) : CUDA_SUCCESS; /* nothing: a null pointer */
   if (r == CUDA_SUCCESS) *p = (void *)(uintptr_t)addr;
   return r;
 }
@@ -30,7 +33,9 @@ CUresult cudaMalloc(void **p, size_t bytes)
 
 static CUresult release(struct shim *s, void *p, unsigned kinds)
 {
+  CUresult r;
   if (!p) return CUDA_SUCCESS;
+  if (capture_forbids_unsafe(s, &r)) return r;
   stream_wait_memory(s, (uint64_t)(uintptr_t)p); /* cudaFree waits for the device */
   if (graph_memory_exists(s, (uint64_t)(uintptr_t)p)) return graph_memory_give(s, (uint64_t)(uintptr_t)p);
   return memory_free(s, (uint64_t)(uintptr_t)p, kinds) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
@@ -48,7 +53,9 @@ CUresult cudaFreeHost(void *p)
 
 static CUresult alloc_host(struct shim *s, void **p, size_t bytes, enum block_kind kind, unsigned flags)
 {
+  CUresult r;
   if (!p) return CUDA_ERROR_INVALID_VALUE;
+  if (capture_forbids_unsafe(s, &r)) return r;
   if (bytes == 0 && kind == BLOCK_PINNED) return *p = NULL, CUDA_SUCCESS;
   return memory_alloc_host(s, p, bytes, kind, flags);
 }

@@ -29,6 +29,7 @@ struct heap_block {
 
 struct func_heap {
   struct heap_block *first; /* blocks in address order; together they are the heap */
+  bool asked; /* by a kernel, whatever it got */
 };
 
 static uint64_t arg64(const struct func_warp *w, unsigned reg, unsigned lane)
@@ -66,6 +67,7 @@ static struct heap_block *block_new(uint64_t addr, uint64_t bytes, struct heap_b
 struct func_heap *func_heap_new(uint64_t base, uint64_t bytes)
 {
   struct func_heap *h = mem_alloc(sizeof *h);
+  h->asked = false;
   h->first = block_new(base, bytes, NULL);
   return h;
 }
@@ -91,6 +93,7 @@ struct func_heap *func_heap_restore(const struct func_heap_block *block, size_t 
 {
   struct func_heap *h = mem_alloc(sizeof *h);
   h->first = NULL;
+  h->asked = n > 1 || (n && block[0].used);
   for (size_t i = n; i-- > 0;) {
     h->first = block_new(block[i].addr, block[i].bytes, h->first);
     h->first->used = block[i].used;
@@ -101,6 +104,7 @@ struct func_heap *func_heap_restore(const struct func_heap_block *block, size_t 
 /* First fit. */
 uint64_t func_heap_take(struct func_heap *h, uint64_t bytes)
 {
+  if (h) h->asked = true;
   if (!h || !bytes || bytes > UINT64_MAX - HEAP_ALIGN) return 0;
   bytes = align_up(bytes, HEAP_ALIGN);
   for (struct heap_block *b = h->first; b; b = b->next) {
@@ -111,6 +115,11 @@ uint64_t func_heap_take(struct func_heap *h, uint64_t bytes)
     return b->addr;
   }
   return 0;
+}
+
+bool func_heap_asked(const struct func_heap *h)
+{
+  return h && h->asked;
 }
 
 bool func_heap_give(struct func_heap *h, uint64_t addr)

@@ -38,6 +38,18 @@ blas_status blas_close(struct blas *h)
   return BLAS_SUCCESS;
 }
 
+/* Memory of its own that a first call makes; the stream may be capturing, and what is made now is there whenever the
+ * graph runs. */
+static uint64_t make_room(void)
+{
+  uint64_t at = 0;
+  int mode = DRIVER_CAPTURE_RELAXED;
+  cuThreadExchangeStreamCaptureMode(&mode);
+  if (cuMemAlloc_v2(&at, BLAS_WORKSPACE) != DRIVER_OK) at = 0;
+  cuThreadExchangeStreamCaptureMode(&mode);
+  return at;
+}
+
 uint64_t blas_room(struct blas *h, driver_stream stream, size_t least, size_t *bytes)
 {
   *bytes = h->workspace_bytes;
@@ -49,8 +61,7 @@ uint64_t blas_room(struct blas *h, driver_stream stream, size_t least, size_t *b
     if (r->at && r->stream == stream) return r->at;
     if (r->at) continue;
     r->stream = stream;
-    if (cuMemAlloc_v2(&r->at, BLAS_WORKSPACE) != DRIVER_OK) r->at = 0;
-    return r->at;
+    return r->at = make_room();
   }
   /* All that was queued before is done when its room goes to another stream. */
   struct blas_room *r = &h->own[h->next_room];

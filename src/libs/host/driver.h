@@ -31,11 +31,13 @@ int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes);
 int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, driver_stream stream);
 int cuMemsetD32Async(uint64_t at, unsigned value, size_t n, driver_stream stream);
 int cuStreamSynchronize(driver_stream stream);
+int cuThreadExchangeStreamCaptureMode(int *mode);
 int cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
                       int kind, driver_stream stream);
 int cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, int kind);
 
 enum { DRIVER_OK = 0, DRIVER_COPY_DEFAULT = 4 };
+enum { DRIVER_CAPTURE_RELAXED = 2 };
 enum { DRIVER_ATTR_SMS = 16, DRIVER_ATTR_MAJOR = 75, DRIVER_ATTR_MINOR = 76 };
 enum { DRIVER_KERNEL_SHARED = 8 }; /* bytes of dynamic shared memory that a launch may ask for */
 
