@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """How much the measured errors hang on the rows that values tagged `fit:` were chosen with.
 
-  crossval.py [--suites A,B] [--only REGEX] [--keys K,L] [--splits N] [--cache DIR]
+  crossval.py [--suites A,B] [--only REGEX] [--keys K,L] [--splits N] [--cache DIR] [--programs DIR]
 
 The rows of the suites (data/validation) are split in half at random, N times. On one half each parameter is fitted anew:
 half, once and twice its value, one parameter after the other, the one with the least mean error is taken. The error of the
 other half then says what the model is worth on rows that chose nothing. The spread over the splits is the error bar of
-every mean in docs/accuracy.md. Simulations are kept in --cache and not repeated; BIN names the program (build/warpstep)."""
+every mean in docs/accuracy.md. Simulations are kept in --cache and not repeated; BIN names the program (build/warpstep). --programs: where
+the programs of suites that run some were built."""
 import argparse
 import csv
 import hashlib
@@ -75,6 +76,7 @@ class Runs:
         if not path.exists():
             command = [BIN, "validate", "--suite", suite, "--quiet", "--csv", str(path) + ".new"]
             command += ["--only", self.options.only] if self.options.only else []
+            command += ["--programs", self.options.programs] if self.options.programs else []
             for s in sets:
                 command += ["--set", s]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -88,6 +90,9 @@ class Runs:
 
 
 def mean(errors, rows):
+    """Infinite where a value is refused, so that rows do not run."""
+    if not all(r in errors for r in rows):
+        return float("inf")
     return statistics.fmean(abs(errors[r]) for r in rows)
 
 
@@ -108,6 +113,7 @@ def main():
     parser.add_argument("--keys", default=KEYS)
     parser.add_argument("--splits", type=int, default=3)
     parser.add_argument("--cache", default=str(ROOT / "build/crossval"))
+    parser.add_argument("--programs", help="as of warpstep validate")
     options = parser.parse_args()
     runs, keys = Runs(options), options.keys.split(",")
     base = runs.errors({})
