@@ -160,8 +160,7 @@ static void unlink_pick(struct dram *c, unsigned b, unsigned dir)
   c->free = i;
 }
 
-/* --- which command goes next --------------------------------------------------------------------
- * */
+/* --- which command goes next -------------------------------------------------------------------- */
 
 /* Catches up with the refreshes due until `at`: the last one closed the row. */
 static void refresh(struct dram *c, unsigned b, picos at)

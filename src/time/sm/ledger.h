@@ -19,8 +19,7 @@ struct ledger {
   struct observers *observers; /* hear of every charge; NULL: none */
 };
 
-/* Charges the warp's cycles up to `until` (exclusive) to one state; nothing when already charged.
- * */
+/* Charges the warp's cycles up to `until` (exclusive) to one state; nothing when already charged. */
 void ledger_book(struct ledger *, struct warp_slot *, uint64_t pc, enum warp_state, uint64_t until);
 static inline void ledger_charge(struct ledger *l, struct warp_slot *w, uint64_t pc, enum warp_state s,
                                  uint64_t until)

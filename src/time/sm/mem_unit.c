@@ -127,8 +127,7 @@ static void arrive(struct mem_unit *u, struct ldgsts *g, const struct txn *t, ui
   }
 }
 
-/* LDGDEPBAR counters drop in order, when all LDGSTS of their group and the groups before are done.
- * */
+/* LDGDEPBAR counters drop in order, when all LDGSTS of their group and the groups before are done. */
 static void ldgsts_done(struct mem_unit *u, const struct txn *t, uint64_t now, uint64_t visible)
 {
   struct ldgsts *g = &u->client[t->sub_core].warps->ldgsts[t->warp];

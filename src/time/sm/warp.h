@@ -28,8 +28,7 @@ struct ibuffer {
   uint64_t valid_at[IBUFFER_MAX]; /* ring: first cycle in which the entry can issue */
 };
 
-/* One dependence counter (Huerta et al., MICRO 2025), with what the ledger needs to name the wait.
- * */
+/* One dependence counter (Huerta et al., MICRO 2025), with what the ledger needs to name the wait. */
 struct dep_counter {
   uint8_t count;    /* 0..63 */
   uint8_t state;    /* WS_LONG_SCOREBOARD or WS_SHORT_SCOREBOARD: kind of the last increment */
