@@ -12,6 +12,7 @@ sem_picker SEM_NAME(sem_half_part);
 sem_picker SEM_NAME(sem_mufu_part);
 /* Part of sem_mma_handler. */
 sem_picker SEM_NAME(sem_hmma884_part); /* Volta */
+sem_picker SEM_NAME(sem_dmma_part); /* FP64 */
 sem_picker SEM_NAME(sem_qmma_part); /* FP8 and narrower */
 sem_picker SEM_NAME(sem_omma_part); /* FP4 with scales */
 sem_picker SEM_NAME(sem_gmma_part); /* products of a warpgroup */
@@ -42,6 +43,12 @@ static inline uint32_t f64_outcome(double x, double y)
 static inline bool uop_is_raw(const struct uop *u)
 {
   return (u->a_and & u->b_and & u->c_and) == FULL_MASK && !(u->a_xor | u->b_xor | u->c_xor);
+}
+
+/* The register that reads as zero. */
+static inline bool is_rz(const struct sass_src *s)
+{
+  return s->kind == SRC_REG && s->index == SASS_RZ;
 }
 
 /* Combines lane bits with a predicate: 0 AND, 1 OR, 2 XOR. */

@@ -380,11 +380,6 @@ static uop_fn *pick_hadd2_f32(const struct sass_inst *s, struct uop *u, uint32_t
   return hadd2_f32;
 }
 
-static bool is_rz(const struct sass_src *s)
-{
-  return s->kind == SRC_REG && s->index == SASS_RZ;
-}
-
 /* -0 * 0 + immediate, without a NaN in it. */
 static bool is_constant_move(const struct sass_inst *s, const struct uop *u, uint32_t exponent)
 {
