@@ -24,7 +24,7 @@ static uint64_t sample(const struct attempt *a, unsigned id)
 {
   static const uint32_t one[] = {[IMM_NONE] = 0x10, [IMM_U] = 0x10, [IMM_S] = 0x10,
                                  [IMM_F32] = 0x3f800000, [IMM_F64] = 0x3ff00000,
-                                 [IMM_F16X2] = 0x3c003c00};
+                                 [IMM_F16X2] = 0x3c003c00, [IMM_F16] = 0x3c00, [IMM_BF16] = 0x3f80};
   switch (id) {
   case FLD_RD: return 0;
   case FLD_RA: return 4;

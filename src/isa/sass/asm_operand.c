@@ -211,6 +211,18 @@ static bool read_halves(struct attempt *a, struct text_span first, struct text_s
   return put(a, FLD_IMM32, part[0] << 16 | part[1], first.p);
 }
 
+/* How the constant of a kind is a floating-point number, and what does not fit. */
+static const struct float_kind {
+  bool is;
+  enum float_format format;
+  const char *misfit;
+} float_kinds[] = {
+  [IMM_F32] = {true, FLOAT_F32, "this number does not fit FP32"},
+  [IMM_F64] = {true, FLOAT_F64_HIGH, "only the upper 32 bits of an FP64 number fit; load it from a constant"},
+  [IMM_F16] = {true, FLOAT_F16, "this number does not fit FP16"},
+  [IMM_BF16] = {true, FLOAT_BF16, "this number does not fit BF16"},
+};
+
 static bool read_immediate(struct attempt *a, struct text_span s, struct text_span *list)
 {
   struct asm_number n;
@@ -219,18 +231,15 @@ static bool read_immediate(struct attempt *a, struct text_span s, struct text_sp
   const char *at = s.p;
   struct sass_inst view = asm_view(a);
   enum sass_imm imm = row_immediate(&view);
-  switch (imm) {
-  case IMM_F16X2: return read_halves(a, s, list);
-  case IMM_F32: case IMM_F64:
-    if (!span_float(&s, imm == IMM_F32 ? FLOAT_F32 : FLOAT_F64_HIGH, &word)) {
+  if (imm == IMM_F16X2) return read_halves(a, s, list);
+  const struct float_kind *f = &float_kinds[imm];
+  if (f->is) {
+    if (!span_float(&s, f->format, &word)) {
       if (s.p == at) return fail_here(a, WRONG_KIND, at, "a floating-point number is expected");
-      return fail_here(a, WRONG_VALUE, at, imm == IMM_F32
-                       ? "this number does not fit FP32"
-                       : "only the upper 32 bits of an FP64 number fit; load it from a constant");
+      return fail_here(a, WRONG_VALUE, at, f->misfit);
     }
     bits = word;
-    break;
-  default:
+  } else {
     if (!span_integer(&s, &n)) return fail_here(a, WRONG_KIND, at, "an integer is expected");
     if (!number_fits(n, 32, false, &bits))
       return fail_here(a, WRONG_VALUE, at, "immediate does not fit 32 bits");

@@ -19,6 +19,8 @@ static void put_constant(struct print_text *o, const struct sass_inst *s, uint32
     print_double(o, d);
     break;
   }
+  case IMM_F16: print_half(o, v & 0xffff, false); break; /* the upper half has no meaning */
+  case IMM_BF16: print_half(o, v & 0xffff, true); break;
   case IMM_F16X2: {
     bool bf16 = sass_get(s, FLD_HBF16) || sass_get(s, FLD_HCMP_BF16);
     print_half(o, v >> 16, bf16);

@@ -53,7 +53,7 @@ enum sass_layout {
 };
 
 /* How a 32-bit constant is written. */
-enum sass_imm { IMM_NONE, IMM_U, IMM_S, IMM_F32, IMM_F64, IMM_F16X2 };
+enum sass_imm { IMM_NONE, IMM_U, IMM_S, IMM_F32, IMM_F64, IMM_F16X2, IMM_F16, IMM_BF16 };
 
 /* Place of one source. */
 enum src_place { AT_NONE, AT_A, AT_B_REG, AT_B_IMM, AT_B_CONST, AT_B_UR, AT_B_CX, AT_C };

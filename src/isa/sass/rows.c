@@ -413,8 +413,13 @@ unsigned field_width(unsigned id)
 enum sass_imm row_immediate(const struct sass_inst *s)
 {
   enum { RCP64H = 6, RSQ64H = 7 }; /* FLD_MUFU_OP */
-  enum { FSIZE_F32 = 2 };
-  if (sass_get(s, FLD_CVT_SRC_FSIZE) == FSIZE_F32) return IMM_F32;
+  enum { FSIZE_F16 = 1, FSIZE_F32 = 2, FSIZE_BF16 = 4 };
+  switch (sass_get(s, FLD_CVT_SRC_FSIZE)) {
+  case FSIZE_F16: return IMM_F16;
+  case FSIZE_F32: return IMM_F32;
+  case FSIZE_BF16: return IMM_BF16;
+  default: break;
+  }
   unsigned op = s->sem == SEM_MUFU ? (unsigned)sass_get(s, FLD_MUFU_OP) : 0;
   return op == RCP64H || op == RSQ64H ? IMM_F64 : s->row->imm;
 }
