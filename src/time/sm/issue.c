@@ -245,10 +245,10 @@ static struct issue_seen obstacle(struct issue *s, struct warp_slot *w, unsigned
     unsigned busy = depbar_waits_for(w, w->depbar);
     if (busy) {
       w->books.depbar_state = (uint8_t)counter_state(w, busy);
-      w->books.depbar_until = CYCLE_NEVER;
+      w->books.depbar_waits |= DEPBAR_HELD;
       return waits(counter_state(w, busy), CYCLE_NEVER, CYCLE_NEVER);
     }
-    if (w->books.depbar_until == CYCLE_NEVER) w->books.depbar_until = now;
+    w->books.depbar_until = (uint32_t)now;
     w->depbar = NULL;
   }
   const struct inst *in = w->next;

@@ -64,9 +64,12 @@ static inline __attribute__((always_inline)) void split_wait(struct ledger *l, s
   charge(&b, WS_WAIT, earlier(w->issue_at, now));
   charge(&b, WS_BRANCH_RESOLVING, earlier(w->books.jump_until, now));
   charge(&b, WS_NO_INSTRUCTION, earlier(w->ib.valid_at[w->ib.head], now));
-  charge_counters(&b, (reg ? 0u : in->ctrl.wait) | w->books.depbar_waits, now);
-  /* A DEPBAR that leaves some in flight: its counter has not reached zero. */
-  charge(&b, w->books.depbar_state, earlier(w->books.depbar_until, now));
+  const unsigned wait = (reg ? 0u : in->ctrl.wait) | w->books.depbar_waits;
+  if (wait) {
+    charge_counters(&b, wait & (DEPBAR_HELD - 1), now);
+    /* The counter of a DEPBAR that leaves some in flight has not reached zero. */
+    if (wait & DEPBAR_HELD) charge(&b, w->books.depbar_state, now - (uint32_t)((uint32_t)now - w->books.depbar_until));
+  }
   w->books.depbar_waits = in->flags & INST_DEPBAR ? in->hold_for : 0;
   if (reg) charge(&b, reg->state, earlier(reg->until, now));
   if (throttled) charge(&b, w->books.blocked_state, earlier(b.accounted + throttled, now));
