@@ -33,6 +33,7 @@ enum sampler_address { ADDRESS_WRAP, ADDRESS_CLAMP, ADDRESS_MIRROR, ADDRESS_BORD
 
 struct sampler {
   uint8_t address[3]; /* enum sampler_address; wrap and mirror only with normalised coordinates */
+  bool seamless;      /* filters across the edges of a cube map's faces; then nothing else is asked of `address` */
   bool linear;        /* filter; else the nearest texel. Only for floating-point results */
   bool normalized;    /* coordinates from 0 to 1 */
   bool read_float;    /* integer texels become [0, 1] or [-1, 1] */

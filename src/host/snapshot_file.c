@@ -20,7 +20,8 @@
 
 #define MAGIC "warpstep-case"
 enum { VERSION = 1, HEAD_MAX = 96, SMALL = 1 << 18, LEVEL_SMALL = 19, LEVEL_LARGE = 3, MAX_CODE = 256,
-       TEXTURE_FIELDS = 28, TEXTURE_FIELDS_FLAT = 23 /* before there were levels */ };
+       TEXTURE_FIELDS = 29, TEXTURE_FIELDS_APART = 28 /* before cube maps without seams */,
+       TEXTURE_FIELDS_FLAT = 23 /* before there were levels */ };
 
 static const char *const part_name[SNAPSHOT__N] = {
   [SNAPSHOT_PARAMS] = "params", [SNAPSHOT_BEFORE] = "before", [SNAPSHOT_AFTER] = "after",
@@ -74,6 +75,7 @@ static void texture_fields(const struct tex_object *o, uint64_t v[TEXTURE_FIELDS
   for (unsigned i = 0; i < sizeof bits / sizeof *bits; i++) *v++ = bits[i];
   v[0] = m->levels;
   v[1] = t->mip_linear;
+  v[2] = t->seamless;
 }
 
 static json_t *textures(const struct snapshot *s)
@@ -326,7 +328,7 @@ static bool texture_from(const uint64_t v[TEXTURE_FIELDS], struct tex_object *o)
   static const uint64_t most[TEXTURE_FIELDS] = {
     1, UINT64_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT64_MAX, UINT64_MAX, UINT8_MAX, UINT8_MAX,
     UINT8_MAX, UINT8_MAX, UINT8_MAX, UINT8_MAX, UINT8_MAX, 1, 1, 1, 1, UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX,
-    UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT8_MAX, 1,
+    UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT8_MAX, 1, 1,
   };
   enum { FLOATS = 19, N_FLOATS = 7, BORDER = 4 };
   float floats[N_FLOATS];
@@ -344,7 +346,7 @@ static bool texture_from(const uint64_t v[TEXTURE_FIELDS], struct tex_object *o)
                .channels = (uint8_t)v[11], .levels = (uint8_t)v[26] },
     .sampler = { .address = { (uint8_t)v[12], (uint8_t)v[13], (uint8_t)v[14] },
                  .linear = v[15] != 0, .normalized = v[16] != 0, .read_float = v[17] != 0,
-                 .srgb = v[18] != 0, .mip_linear = v[27] != 0, .lod_bias = floats[BORDER],
+                 .srgb = v[18] != 0, .mip_linear = v[27] != 0, .seamless = v[28] != 0, .lod_bias = floats[BORDER],
                  .lod_min = floats[BORDER + 1], .lod_max = floats[BORDER + 2] },
   };
   memcpy(o->sampler.border, floats, sizeof o->sampler.border);
@@ -359,7 +361,7 @@ static bool read_textures(struct snapshot *s, const json_t *list)
     const json_t *one = json_array_get(list, i);
     uint64_t v[TEXTURE_FIELDS] = {0};
     size_t n = json_array_size(one);
-    if (n != TEXTURE_FIELDS && n != TEXTURE_FIELDS_FLAT) return false;
+    if (n != TEXTURE_FIELDS && n != TEXTURE_FIELDS_APART && n != TEXTURE_FIELDS_FLAT) return false;
     for (unsigned k = 0; k < n; k++)
       if (!read_number(json_array_get(one, k), INT64_MAX, &v[k])) return false;
     if (!texture_from(v, &s->texture[i])) return false;

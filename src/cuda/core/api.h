@@ -261,7 +261,7 @@ typedef struct {
 } CUDA_RESOURCE_VIEW_DESC;
 
 /* Flags of a texture. */
-enum { TEXTURE_READ_AS_INTEGER = 1, TEXTURE_NORMALIZED = 2, TEXTURE_SRGB = 16 };
+enum { TEXTURE_READ_AS_INTEGER = 1, TEXTURE_NORMALIZED = 2, TEXTURE_SRGB = 16, TEXTURE_SEAMLESS = 64 };
 
 typedef struct {
   int address[3];

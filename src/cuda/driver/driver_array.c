@@ -202,7 +202,8 @@ static CUresult read_resource(const void *from, struct resource *r)
 static bool read_sampler(const void *from, const struct image *m, struct sampler *out)
 {
   const CUDA_TEXTURE_DESC *d = from;
-  *out = (struct sampler){ .linear = d->filter != 0,
+  *out = (struct sampler){ .seamless = (d->flags & TEXTURE_SEAMLESS) && m->shape == IMAGE_CUBE,
+                           .linear = d->filter != 0,
                            .normalized = (d->flags & TEXTURE_NORMALIZED) != 0,
                            .srgb = (d->flags & TEXTURE_SRGB) != 0, .mip_linear = d->mip_filter != 0,
                            .lod_bias = d->mip_bias, .lod_min = d->mip_min, .lod_max = d->mip_max };

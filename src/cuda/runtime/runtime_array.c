@@ -249,8 +249,8 @@ static CUresult read_resource(const void *from, struct resource *r)
 static bool read_sampler(const void *from, const struct image *m, struct sampler *out)
 {
   const cudaTextureDesc *d = from;
-  (void)m;
-  *out = (struct sampler){ .linear = d->filter, .normalized = d->normalized, .read_float = d->read_normalized,
+  *out = (struct sampler){ .seamless = d->seamless_cube && m->shape == IMAGE_CUBE, .linear = d->filter,
+                           .normalized = d->normalized, .read_float = d->read_normalized,
                            .srgb = d->srgb, .mip_linear = d->mip_filter, .lod_bias = d->mip_bias,
                            .lod_min = d->mip_min, .lod_max = d->mip_max };
   memcpy(out->border, d->border, sizeof out->border);

@@ -5,7 +5,7 @@
 
 #include "func/sass/fpbits.h"
 
-enum { FRAC_BITS = 8, FRAC_ONE = 1 << FRAC_BITS, CUBE_FACES = 6, X = 0, Y = 1, Z = 2 };
+enum { FRAC_BITS = 8, FRAC_ONE = 1 << FRAC_BITS, CUBE_FACES = 6, LEVEL_CUBE_TEXELS = 4, X = 0, Y = 1, Z = 2 };
 
 /* The one or two texels of an axis. -1: outside. */
 struct taps {
@@ -72,7 +72,7 @@ static int64_t whole(double x)
 static struct taps axis_taps(const struct sampler *s, unsigned axis, bool linear, float c, int offset,
                              uint32_t n)
 {
-  enum sampler_address mode = s->address[axis];
+  enum sampler_address mode = s->seamless ? ADDRESS_CLAMP : (enum sampler_address)s->address[axis];
   if (!s->normalized && (mode == ADDRESS_WRAP || mode == ADDRESS_MIRROR)) mode = ADDRESS_CLAMP;
   double x = position(s, mode, c, n);
   struct taps t = {.frac = 0};
@@ -138,6 +138,52 @@ static void place(const struct image *m, const struct taps t[3], unsigned axes, 
   for (unsigned a = 0; a < 3; a++) fp->frac[second][a] = t[a].frac;
 }
 
+/* A texel one step beyond an edge of its face, as the face at the other side of the edge has it. In halves of texels
+ * the cube reaches from -n to n, and centres lie two apart; what was one beyond the edge is one below it there. */
+static void cross_edge(unsigned *face, int64_t st[2], int64_t n)
+{
+  const struct face *from = &faces[*face];
+  const unsigned out = st[0] < 0 || st[0] >= n ? 0 : 1;
+  int64_t v[3], at[3];
+  for (unsigned i = 0; i < 2; i++) at[i] = 2 * st[i] + 1 - n;
+  at[out] = at[out] < 0 ? -n : n;
+  at[2] = n - 1;
+  for (unsigned i = 0; i < 3; i++) v[from->axis[i]] = from->sign[i] * at[i];
+  *face = 2u * from->axis[out] + (v[from->axis[out]] < 0);
+  const struct face *to = &faces[*face];
+  for (unsigned i = 0; i < 2; i++) st[i] = (to->sign[i] * v[to->axis[i]] + n - 1) / 2;
+}
+
+static uint64_t texel_at(const struct image *m, uint64_t slice, int64_t x, int64_t y)
+{
+  return m->base + slice * m->slice_bytes + (uint64_t)y * m->row_bytes + (uint64_t)x * texel_bytes(m);
+}
+
+/* The four texels around (s, t) of a face, those beyond its edges from its neighbours. Three faces meet in a corner,
+ * where there is no fourth texel: TEXEL_BORDER, which a seamless cube map has nowhere else. */
+static void place_seamless(const struct image *m, const float st[2], uint32_t layer, unsigned face, bool second,
+                           struct footprint *fp)
+{
+  const int64_t n = m->extent[0];
+  uint64_t *addr = &fp->addr[second ? LEVEL_CUBE_TEXELS : 0];
+  int64_t first[2];
+  fp->n = LEVEL_CUBE_TEXELS;
+  for (unsigned a = 0; a < 2; a++) {
+    const double x = isnan(st[a]) ? 0 : (double)st[a];
+    const int64_t fixed = whole((x * (double)n - 0.5) * FRAC_ONE + 0.5);
+    fp->frac[second][a] = (uint8_t)(fixed & (FRAC_ONE - 1));
+    first[a] = (fixed - fp->frac[second][a]) / FRAC_ONE;
+  }
+  fp->frac[second][2] = 0;
+  for (unsigned k = 0; k < LEVEL_CUBE_TEXELS; k++) {
+    int64_t at[2] = {first[0] + (k & 1), first[1] + (k >> 1)};
+    const bool out[2] = {at[0] < 0 || at[0] >= n, at[1] < 0 || at[1] >= n};
+    unsigned f = face;
+    if (out[0] != out[1]) cross_edge(&f, at, n);
+    addr[k] = out[0] && out[1] ? TEXEL_BORDER : texel_at(m, slice_of(m, layer, f), at[0], at[1]);
+  }
+}
+
 static void fetch(const struct image *m, const struct sample_at *at, struct footprint *fp)
 {
   struct taps t[3] = {0};
@@ -158,6 +204,10 @@ static void filter(const struct image *m, const struct sampler *s, bool linear, 
   if (m->shape == IMAGE_CUBE) {
     face = cube_face(v);
     for (unsigned i = 0; i < 2; i++) c[i] = (on_face(face, i, v) / on_face(face, 2, v) + 1) / 2;
+  }
+  if (s->seamless && linear && m->shape == IMAGE_CUBE) {
+    place_seamless(m, c, at->layer, face, second, fp);
+    return;
   }
   struct taps t[3] = {0};
   for (unsigned a = 0; a < axes; a++) t[a] = axis_taps(s, a, linear, c[a], at->offset[a], m->extent[a]);
@@ -306,6 +356,19 @@ static void plane_weights(const uint8_t frac[3], double weights[4])
   }
 }
 
+/* The texel that a corner of a seamless cube map lacks is the mean of the three others (OpenGL 4.6, "Seamless Cube Map
+ * Filtering", recommends it and leaves it open). */
+static void corner_weights(const struct footprint *fp, double *weights)
+{
+  for (unsigned k = 0; k < footprint_texels(fp); k++) {
+    if (fp->addr[k] != TEXEL_BORDER) continue;
+    const unsigned level = k / LEVEL_CUBE_TEXELS * LEVEL_CUBE_TEXELS;
+    for (unsigned i = level; i < level + LEVEL_CUBE_TEXELS; i++)
+      if (i != k) weights[i] += weights[k] / 3;
+    weights[k] = 0;
+  }
+}
+
 /* A texel without weight is left out: its infinity or NaN does not count. */
 static uint32_t blend(const struct tex_object *o, const struct footprint *fp, const double *weights,
                       const uint8_t *texel, unsigned c)
@@ -331,6 +394,7 @@ void sampler_blend(const struct tex_object *o, enum sample_mode mode, const stru
     plane_weights(fp->frac[0], weights);
   else
     for (unsigned k = 0; n > 1 && k < n; k++) weights[k] = weight(fp, k);
+  if (o->sampler.seamless && n > 1) corner_weights(fp, weights);
   for (unsigned c = 0; c < 4; c++)
     out[c] = c >= channels ? 0 : n == 1 ? component(o, fp, texel, 0, c) : blend(o, fp, weights, texel, c);
 }
@@ -339,6 +403,11 @@ void sampler_gather(const struct tex_object *o, unsigned c, const struct footpri
                     const uint8_t *texel, uint32_t out[4])
 {
   static const uint8_t order[4] = {2, 3, 1, 0};
-  for (unsigned k = 0; k < 4; k++)
-    out[k] = component(o, fp, texel, order[k] < fp->n ? order[k] : 0, c);
+  for (unsigned k = 0; k < 4; k++) {
+    const unsigned at = order[k] < fp->n ? order[k] : 0;
+    double weights[FOOTPRINT_MAX] = {0};
+    weights[at] = 1;
+    if (o->sampler.seamless && fp->addr[at] == TEXEL_BORDER) corner_weights(fp, weights);
+    out[k] = weights[at] != 0 ? component(o, fp, texel, at, c) : blend(o, fp, weights, texel, c);
+  }
 }
