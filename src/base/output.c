@@ -94,11 +94,17 @@ static int make_named(const struct output *o)
   return open(o->temporary, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
 }
 
+/* By the thread: /proc/self is the first one of the process, which has no files any more once it has ended. */
+static void descriptor_name(char *to, size_t bytes, int fd)
+{
+  snprintf(to, bytes, "/proc/thread-self/fd/%d", fd);
+}
+
 /* linkat wants a name of the descriptor; by the number alone it is a privilege. */
 static int link_descriptor(int fd, const char *to)
 {
-  char name[32];
-  snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+  char name[48];
+  descriptor_name(name, sizeof name, fd);
   return linkat(AT_FDCWD, name, AT_FDCWD, to, AT_SYMLINK_FOLLOW);
 }
 
@@ -114,7 +120,7 @@ static int make_nameless(const struct output *o)
   const char *slash = strrchr(o->path, '/');
   snprintf(name, sizeof name, "%.*s", slash ? (int)(slash + 1 - o->path) : 1, slash ? o->path : ".");
   const int fd = open(name, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
-  snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+  descriptor_name(name, sizeof name, fd);
   if (fd < 0 || access(name, F_OK) == 0) return fd;
   close(fd);
   return -1;

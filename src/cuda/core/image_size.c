@@ -26,7 +26,8 @@ struct extent {
 };
 
 /* One byte of each page, through the kernel: what the process cannot read it says. Where it lets nobody read that way
- * (old containers), all is taken to be there. */
+ * (old containers), all is taken to be there. Of this thread: the process has the name of its first one, which may
+ * have ended, and then has no memory. */
 static bool is_readable(const uint8_t *from, uint64_t bytes)
 {
   enum { AT_ONCE = 512 };
@@ -37,7 +38,7 @@ static bool is_readable(const uint8_t *from, uint64_t bytes)
     struct iovec there[AT_ONCE], here = {.iov_base = seen};
     for (; here.iov_len < AT_ONCE && at < end; at = (at & ~(page - 1)) + page)
       there[here.iov_len++] = (struct iovec){(void *)at, 1};
-    const ssize_t got = process_vm_readv(getpid(), &here, 1, there, here.iov_len, 0);
+    const ssize_t got = process_vm_readv(gettid(), &here, 1, there, here.iov_len, 0);
     if (got < 0 && (errno == EPERM || errno == ENOSYS)) return true;
     if (got != (ssize_t)here.iov_len) return false;
   }

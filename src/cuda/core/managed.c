@@ -50,7 +50,7 @@ static struct managed *start(struct shim *s)
 {
   struct board *b = &s->boards.of[0];
   if (!s->shared || s->boards.n > 1 || program_is_guest(s) || sysconf(_SC_PAGESIZE) != HOST_PAGE) return NULL;
-  const int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  const int pagemap = open("/proc/thread-self/pagemap", O_RDONLY | O_CLOEXEC);
   struct uvm *u = pagemap < 0 ? NULL : simulator_manage(b->simulator);
   if (!u) {
     if (pagemap >= 0) close(pagemap);
