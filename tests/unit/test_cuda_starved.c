@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cuda/core/shim.h"
 #include "cuda_rig.h"
 
 CUresult cudaMalloc(void **, size_t);
@@ -211,9 +212,13 @@ static bool result_is_right(void)
 /* What became of a session, as the status of the child that went on with it. */
 enum { NOT_REACHED = 10, STARVED, DID_WITHOUT, WRONG_CODE, WRONG_LATER, WRONG_RESULT, CRASHED };
 
-/* Goes on from step `first`, in which request `at` fails. */
+/* Goes on from step `first`, in which request `at` fails, in a child that takes its parent's GPU over (programs have
+ * none there): it is a copy of the session so far. */
 static int go_on(unsigned first, long at)
 {
+  struct shim *copy = shim_get();
+  copy->up = copy->up || copy->forked;
+  copy->forked = false;
   until_failure = at;
   CUresult r = steps[first]();
   const bool reached = until_failure < 0;

@@ -90,7 +90,7 @@ CUresult call_enter_runtime(struct call *c, enum call_need need)
 
 static CUresult finish(struct shim *s, CUresult r)
 {
-  if (s->starved) return r;
+  if (s->starved || s->forked) return r;
   task_go_on(s);
   user_object_bury(s);
   return r == CUDA_SUCCESS && shim_fault_visible(s) ? s->fault.code : r;

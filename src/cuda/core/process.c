@@ -50,7 +50,9 @@ static void free_shim(struct shim *s)
   free(s);
 }
 
-/* Threads of ours, which a child does not have, may hold the lock. */
+/* Threads of ours, which a child does not have, may hold the lock. The GPU of a process that has started CUDA is not
+ * that of its child, whose calls say that CUDA is not initialized (PyTorch's notes on multiprocessing: the CUDA runtime
+ * does not support forks). */
 static void before_fork(void)
 {
   struct shim *s = shim_if_any();
@@ -74,10 +76,12 @@ static void in_child(void)
   init_lock(s);
   atomic_store(&s->wanted, 0);
   s->looked_after = false;
+  s->forked = s->forked || s->up;
+  s->up = false;
   s->host_calls = (struct host_calls){0};
 }
 
-void shim_watch_forks(void)
+static void watch_forks(void)
 {
   pthread_atfork(before_fork, behind_fork, in_child);
 }
@@ -95,6 +99,7 @@ void shim_adopt(struct shim *s, void *thread)
   BUG_ON(pthread_setspecific(s->thread_key, thread));
   for (struct thread *t = s->threads; t; t = t->next) be_this_thread(t);
   s->pid = getpid();
+  watch_forks();
 }
 
 void device_print_open(struct device_print *p)
@@ -113,9 +118,9 @@ struct shim *shim_get(void)
   struct shim *s = atomic_load(&the_shim), *none = NULL;
   if (s) return s;
   s = new_shim();
-  if (atomic_compare_exchange_strong(&the_shim, &none, s)) return s;
-  free_shim(s);
-  return none;
+  if (!atomic_compare_exchange_strong(&the_shim, &none, s)) return free_shim(s), none;
+  watch_forks(); /* from now on: the GPU may take its time to come up, with the lock */
+  return s;
 }
 
 struct thread *shim_thread(struct shim *s)

@@ -34,13 +34,12 @@ struct told {
   unsigned n;
 };
 
-/* The process's shim; made when there is none. No lock needed. */
+/* The process's shim; made when there is none. No lock needed. A child that the process forks from then on has a lock
+ * that is free, knows of no threads that it lacks, and has no GPU where its parent had one. */
 struct shim *shim_get(void);
 /* It is this process's, made by another one: the calling thread has what belonged to the one that called there. */
 void shim_adopt(struct shim *, void *thread);
 void device_print_open(struct device_print *);
-/* From now on a child that the process forks has a lock that is free, and knows of no threads that it lacks. Once. */
-void shim_watch_forks(void);
 /* The same, NULL when there is none yet. */
 struct shim *shim_if_any(void);
 struct thread *shim_thread(struct shim *);

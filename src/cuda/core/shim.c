@@ -75,7 +75,6 @@ static void keep_status(int status, void *s)
 static void watch_process(struct shim *s)
 {
   if (!s->ranks) interrupt_watch(s); /* else it ends at once, and the others with it */
-  shim_watch_forks();
   on_exit(keep_status, s);
 }
 
@@ -91,6 +90,7 @@ CUresult shim_up(struct shim *s)
 {
   struct err e = {""};
   if (s->starved) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (s->forked) return CUDA_ERROR_NOT_INITIALIZED;
   if (s->up) return CUDA_SUCCESS;
   if (s->failed) return CUDA_ERROR_NO_DEVICE;
   s->up = bring_up(s, &e) && s->boards.n;

@@ -81,6 +81,7 @@ struct shim {
   pthread_mutex_t lock;
   pthread_key_t thread_key;
   pid_t pid; /* whose GPU it is; a child that is forked later reports nothing */
+  bool forked; /* such a child, which has no GPU */
   struct thread *threads;
   struct interrupt interrupt;
   struct told told;
