@@ -137,6 +137,27 @@ unused() {
 }
 report "unused GPU" "$(unused | head -n 1)"
 
+# Children of a process that has had CUDA, or has it just now; a first thread that ended; signals of the program's own, from
+# which it does not come back.
+processes() {
+  local mode how status
+  for mode in --functional --timed; do
+    for how in forks early first "raise 15" "raise 2" "kill 15"; do
+      # shellcheck disable=SC2086 # one or two words
+      "$BIN" exec $mode --quiet --json "$scratch/processes.json" "$scratch/processes" $how >"$scratch/out" 2>"$scratch/err"
+      status=$?
+      case $how in
+      *15) [ $status -eq 143 ] || echo "$mode $how: exit status $status" ;;
+      *2) [ $status -eq 130 ] || echo "$mode $how: exit status $status" ;;
+      *) [ $status -eq 0 ] || echo "$mode $how: exit status $status: $(head -n 1 "$scratch/err")" ;;
+      esac
+      says "$scratch/processes.json" '"kernel": "_Z4fillPii"'
+      rm -f "$scratch"/processes.json*
+    done
+  done
+}
+report "processes, their children and their ends" "$(processes | head -n 1)"
+
 # One that is there already is replaced, whatever clock its time is of (files may be noted later than the system's coarse clock
 # says); what another process of the same program has written stays.
 replaced() {

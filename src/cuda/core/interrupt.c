@@ -1,18 +1,33 @@
 #include "cuda/core/interrupt.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/own_thread.h"
 #include "cuda/core/exec_report.h"
 #include "cuda/core/shim.h"
 
-enum { STATUS_SIGNAL = 128 }; /* + number, as shells report it */
+enum {
+  STATUS_SIGNAL = 128, /* + number, as shells report it */
+  MOMENTS = 1000, MOMENT_NS = 10 * 1000 * 1000
+};
 
-static void on_signal(int number)
+/* The program's own raise(), or kill() of itself, does not return from a signal that ends it (POSIX, raise, kill). Not
+ * for ever: another thread's pthread_kill() looks the same, and this one may hold a lock that the report needs. */
+static void wait_for_the_end(void)
+{
+  const struct timespec moment = { .tv_nsec = MOMENT_NS };
+  for (int i = 0; i < MOMENTS; i++) nanosleep(&moment, NULL);
+}
+
+static void on_signal(int number, siginfo_t *info, void *context)
 {
   struct shim *s = shim_get();
+  const int error = errno;
+  (void)context;
   if (s->pid != getpid()) { /* a forked child: its launches are not simulated here */
     signal(number, SIG_DFL);
     raise(number);
@@ -20,6 +35,8 @@ static void on_signal(int number)
   }
   atomic_store(&s->interrupt.signal, number);
   sem_post(&s->interrupt.wake);
+  if (info->si_code <= 0 && info->si_pid == s->pid && !shim_is_mine(s)) wait_for_the_end();
+  errno = error;
 }
 
 _Noreturn void interrupt_end(struct shim *s)
@@ -43,7 +60,7 @@ static void *wait_for_signal(void *p)
 void interrupt_watch(struct shim *s)
 {
   static const int numbers[] = { SIGINT, SIGTERM };
-  struct sigaction now, ours = { .sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND | SA_RESTART };
+  struct sigaction now, ours = { .sa_sigaction = on_signal, .sa_flags = (int)SA_RESETHAND | SA_RESTART | SA_SIGINFO };
   sigset_t all, before;
   pthread_t thread;
   sigemptyset(&ours.sa_mask);

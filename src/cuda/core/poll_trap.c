@@ -214,17 +214,11 @@ static void lock(struct shim *s)
   atomic_fetch_sub(&s->wanted, 1);
 }
 
-/* Of a recursive lock glibc knows who has it. */
-static bool lock_is_mine(const struct shim *s)
-{
-  return s->lock.__data.__owner == gettid();
-}
-
 static bool access_here(uint64_t addr, greg_t *regs)
 {
   struct shim *s = shim_if_any();
   if (!s || !s->polls || !memory_is_for_host(addr)) return false;
-  if (lock_is_mine(s) || s->pid != getpid()) { /* our own code; a child, whose GPU it is not */
+  if (shim_is_mine(s) || s->pid != getpid()) { /* our own code; a child, whose GPU it is not */
     const bool ours = block_at(s, addr);
     if (ours) poll_trap_open(s);
     return ours;
@@ -237,7 +231,7 @@ static bool access_here(uint64_t addr, greg_t *regs)
 
 uint64_t poll_trap_argument(struct shim *s, uint64_t addr)
 {
-  if (lock_is_mine(s) || s->pid != getpid()) return host_image(s, addr);
+  if (shim_is_mine(s) || s->pid != getpid()) return host_image(s, addr);
   lock(s);
   if (s->front.n_open && block_at(s, addr)) {
     host_turns_meet(s);

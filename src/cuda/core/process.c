@@ -123,6 +123,12 @@ struct shim *shim_get(void)
   return s;
 }
 
+/* Of a recursive lock glibc knows who has it. */
+bool shim_is_mine(const struct shim *s)
+{
+  return s->lock.__data.__owner == gettid();
+}
+
 struct thread *shim_thread(struct shim *s)
 {
   struct thread *t = pthread_getspecific(s->thread_key);

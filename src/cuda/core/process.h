@@ -42,6 +42,8 @@ void shim_adopt(struct shim *, void *thread);
 void device_print_open(struct device_print *);
 /* The same, NULL when there is none yet. */
 struct shim *shim_if_any(void);
+/* Whether the calling thread has the lock. */
+bool shim_is_mine(const struct shim *);
 struct thread *shim_thread(struct shim *);
 
 /* Whether calls return a kernel's fault now. */
