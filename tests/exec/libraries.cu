@@ -14,7 +14,8 @@ template <typename T> __global__ void axpy(T a, const T *x, T *y, int n)
 }
 __constant__ int offset;
 __device__ int base = 5;
-extern "C" __global__ void read(int *out) { *out = base + offset; }
+__managed__ int both = 1000;
+extern "C" __global__ void read(int *out) { *out = base + offset + both++; }
 )";
 
 static std::vector<char> compile(std::string *name)
@@ -68,7 +69,18 @@ static void library()
   config.gridDim = config.blockDim = 1;
   CUDA(cudaLaunchKernelExC(&config, (void *)read, read_args));
   CUDA(cudaDeviceSynchronize());
-  CHECK(*out == 42);
+  CHECK(*out == 1042);
+
+  // Of a __managed__ variable host and device have the same; what is not managed is not found.
+  CUDA(cudaLibraryGetManaged(&where, &bytes, library, "both"));
+  CHECK(bytes == 4 && *(int *)where == 1001);
+  CHECK(cudaLibraryGetManaged(&where, &bytes, library, "base") == cudaErrorInvalidSymbol && cudaGetLastError());
+  CUdeviceptr managed;
+  CU(cuLibraryGetManaged(&managed, nullptr, (CUlibrary)library, "both"));
+  CHECK((void *)managed == where);
+  CHECK(cuLibraryGetManaged(&managed, &bytes, (CUlibrary)library, "base") == CUDA_ERROR_NOT_FOUND);
+  CHECK(cuLibraryGetManaged(&managed, &bytes, (CUlibrary)library, "neither") == CUDA_ERROR_NOT_FOUND);
+  CHECK(cuLibraryGetManaged(nullptr, nullptr, (CUlibrary)library, "both") == CUDA_ERROR_INVALID_VALUE);
 
   const char *said;
   CUlibrary owner;

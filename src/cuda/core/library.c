@@ -75,6 +75,14 @@ CUresult library_variable(struct shim *s, CUlibrary library, const char *name, C
   return r == CUDA_SUCCESS ? module_get_variable(s, m, name, addr, bytes) : r;
 }
 
+CUresult library_managed(struct shim *s, CUlibrary library, const char *name, CUdeviceptr *addr, size_t *bytes)
+{
+  if (!module_is_open(s, library)) return CUDA_ERROR_INVALID_HANDLE;
+  const struct module_symbol *y = name ? module_variable(library->code.module, name) : NULL;
+  if (y && !y->managed) return CUDA_ERROR_NOT_FOUND;
+  return library_variable(s, library, name, addr, bytes);
+}
+
 CUresult module_unload(struct shim *s, CUmodule m)
 {
   if (!module_is_open(s, m)) return CUDA_ERROR_INVALID_HANDLE;

@@ -18,6 +18,8 @@ CUresult library_load_file(struct shim *, CUlibrary *out, const char *path, unsi
 /* A library's instance on the current device: a function, a variable, all of it. */
 CUresult library_function(struct shim *, CUfunction *out, CUkernel);
 CUresult library_variable(struct shim *, CUlibrary, const char *name, CUdeviceptr *addr, size_t *bytes);
+/* The same of a __managed__ variable, of which there is one for all devices. */
+CUresult library_managed(struct shim *, CUlibrary, const char *name, CUdeviceptr *addr, size_t *bytes);
 CUresult library_module(struct shim *, CUmodule *out, CUlibrary);
 CUresult module_unload(struct shim *, CUmodule);
 CUresult module_count_functions(struct shim *, unsigned *count, CUmodule);

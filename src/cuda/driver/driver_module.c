@@ -67,6 +67,11 @@ CUresult cuLibraryGetGlobal(CUdeviceptr *addr, size_t *bytes, CUlibrary library,
   DRIVER(NEED_CONTEXT, library_variable(s, library, name, addr, bytes));
 }
 
+CUresult cuLibraryGetManaged(CUdeviceptr *addr, size_t *bytes, CUlibrary library, const char *name)
+{
+  DRIVER(NEED_CONTEXT, library_managed(s, library, name, addr, bytes));
+}
+
 CUresult cuLibraryGetModule(CUmodule *out, CUlibrary library)
 {
   DRIVER(NEED_CONTEXT, library_module(s, out, library));

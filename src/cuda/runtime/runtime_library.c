@@ -14,15 +14,23 @@ CUresult cudaLibraryGetKernel(CUkernel *out, CUlibrary library, const char *name
   RUNTIME(NEED_CONTEXT, get_kernel(s, out, library, name));
 }
 
-static CUresult get_global(struct shim *s, void **p, size_t *bytes, CUlibrary library, const char *name)
+typedef CUresult variable_in(struct shim *, CUlibrary, const char *name, CUdeviceptr *, size_t *bytes);
+
+static CUresult get_variable(struct shim *s, variable_in *find, void **p, size_t *bytes, CUlibrary library,
+                             const char *name)
 {
   CUdeviceptr addr = 0;
-  CUresult r = library_variable(s, library, name, &addr, bytes);
+  CUresult r = find(s, library, name, &addr, bytes);
   if (r == CUDA_SUCCESS && p) *p = (void *)(uintptr_t)addr;
   return r == CUDA_ERROR_NOT_FOUND ? cudaErrorInvalidSymbol : r;
 }
 
 CUresult cudaLibraryGetGlobal(void **p, size_t *bytes, CUlibrary library, const char *name)
 {
-  RUNTIME(NEED_CONTEXT, get_global(s, p, bytes, library, name));
+  RUNTIME(NEED_CONTEXT, get_variable(s, library_variable, p, bytes, library, name));
+}
+
+CUresult cudaLibraryGetManaged(void **p, size_t *bytes, CUlibrary library, const char *name)
+{
+  RUNTIME(NEED_CONTEXT, get_variable(s, library_managed, p, bytes, library, name));
 }
