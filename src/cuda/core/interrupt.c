@@ -39,13 +39,25 @@ static void on_signal(int number, siginfo_t *info, void *context)
   errno = error;
 }
 
+/* By the signal itself, as the program would have ended: who waits for it (a parent, a shell's loop) asks what it was. */
+static _Noreturn void end_by(int number)
+{
+  sigset_t only;
+  sigemptyset(&only);
+  sigaddset(&only, number);
+  signal(number, SIG_DFL);
+  pthread_sigmask(SIG_UNBLOCK, &only, NULL);
+  raise(number);
+  _exit(STATUS_SIGNAL + number); /* the first process of a container: it does not die of it */
+}
+
 _Noreturn void interrupt_end(struct shim *s)
 {
   int number = atomic_load(&s->interrupt.signal);
   shim_say("stopped by signal %d%s; so far:", number, number == SIGINT ? " (Ctrl-C)" : "");
   exec_report(s);
   fflush(NULL);
-  _exit(STATUS_SIGNAL + number);
+  end_by(number);
 }
 
 static void *wait_for_signal(void *p)

@@ -24,7 +24,7 @@ static inline bool interrupt_wanted(struct interrupt *i)
 {
   return atomic_load_explicit(&i->signal, memory_order_relaxed) != 0;
 }
-/* Reports and ends the program with status 128 + signal. Lock held. */
+/* Reports and ends the program by the signal. Lock held. */
 _Noreturn void interrupt_end(struct shim *);
 
 #endif

@@ -64,6 +64,33 @@ static int early_forks()
   return bad;
 }
 
+// A child that its parent ends, idle or at work, is dead of the signal.
+__global__ void endless(volatile int *p)
+{
+  while (*p == 0) continue;
+}
+
+static int killed(bool busy)
+{
+  int ready[2], status;
+  char c;
+  if (pipe(ready)) return 1;
+  const pid_t child = fork();
+  if (child == 0) {
+    int *p;
+    if (!works(4) || cudaMalloc(&p, 4) || cudaMemset(p, 0, 4) || write(ready[1], "r", 1) != 1) _exit(1);
+    if (busy) endless<<<1, 1>>>(p);
+    cudaDeviceSynchronize();
+    for (;;) pause();
+  }
+  close(ready[1]);
+  if (read(ready[0], &c, 1) != 1) return 2;
+  usleep(100000);
+  kill(child, SIGTERM);
+  waitpid(child, &status, 0);
+  return WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM ? 0 : 3;
+}
+
 // The thread that began the process has ended, and with it what /proc/self shows.
 static int first_thread_ends()
 {
@@ -80,6 +107,7 @@ int main(int argc, char **argv)
   alarm(200);
   if (!strcmp(how, "forks")) return forks();
   if (!strcmp(how, "early")) return early_forks();
+  if (!strcmp(how, "killed")) return killed(false) || killed(true) || !works(6);
   if (!strcmp(how, "first")) return first_thread_ends();
   if (!works(2)) return 1;
   if (!strcmp(how, "raise")) raise(atoi(argv[2]));
