@@ -142,7 +142,7 @@ report "unused GPU" "$(unused | head -n 1)"
 processes() {
   local mode how status
   for mode in --functional --timed; do
-    for how in forks early killed first "raise 15" "raise 2" "kill 15"; do
+    for how in forks early killed first "raise 15" "raise 2" "kill 15" "chain 15"; do
       # shellcheck disable=SC2086 # one or two words
       "$BIN" exec $mode --quiet --json "$scratch/processes.json" "$scratch/processes" $how >"$scratch/out" 2>"$scratch/err"
       status=$?

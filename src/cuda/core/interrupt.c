@@ -12,7 +12,8 @@
 
 enum {
   STATUS_SIGNAL = 128, /* + number, as shells report it */
-  MOMENTS = 1000, MOMENT_NS = 10 * 1000 * 1000
+  MOMENTS = 1000, MOMENT_NS = 10 * 1000 * 1000,
+  KERNEL_FRAME = 4096 /* more than what the kernel puts there: siginfo_t, ucontext_t */
 };
 
 /* The program's own raise(), or kill() of itself, does not return from a signal that ends it (POSIX, raise, kill). Not
@@ -21,6 +22,14 @@ static void wait_for_the_end(void)
 {
   const struct timespec moment = { .tv_nsec = MOMENT_NS };
   for (int i = 0; i < MOMENTS; i++) nanosleep(&moment, NULL);
+}
+
+/* A program that keeps what was there before its own handler may call this one with the number alone. The kernel puts
+ * what it says on the handler's stack, in front of its frame. */
+static bool is_own(const struct shim *s, const siginfo_t *info)
+{
+  const uintptr_t distance = (uintptr_t)info - (uintptr_t)__builtin_frame_address(0);
+  return distance < KERNEL_FRAME && info->si_code <= 0 && info->si_pid == s->pid;
 }
 
 static void on_signal(int number, siginfo_t *info, void *context)
@@ -35,11 +44,12 @@ static void on_signal(int number, siginfo_t *info, void *context)
   }
   atomic_store(&s->interrupt.signal, number);
   sem_post(&s->interrupt.wake);
-  if (info->si_code <= 0 && info->si_pid == s->pid && !shim_is_mine(s)) wait_for_the_end();
+  if (is_own(s, info) && !shim_is_mine(s)) wait_for_the_end();
   errno = error;
 }
 
-/* By the signal itself, as the program would have ended: who waits for it (a parent, a shell's loop) asks what it was. */
+/* By the signal itself, as the program would have ended: who waits for it (a parent, a shell's loop) asks what it
+ * was. */
 static _Noreturn void end_by(int number)
 {
   sigset_t only;
