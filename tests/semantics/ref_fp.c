@@ -158,6 +158,7 @@ static void f32_arithmetic(struct num *n, const struct ref_in *in, struct ref_ou
       uint32_t v[3];
       for (unsigned k = 0; k < 3; k++) { /* pairs: 0 in order, 1 exchanged, 2 the first for both; 4: .NP */
         unsigned swz = o->rows == 2 ? in->s->src[k].swz : 0, order = swz & 3;
+        if (o->rows == 2 && in->s->src[k].kind == SRC_IMM) order = 2; /* one number for both halves */
         v[k] = is_half_term(in->sem, k) ? half_term(n, in, k, i)
                                           : f32_source(in, k, order == 2 ? 0 : row ^ order, i);
         if (row == 1 && swz & 4) v[k] ^= 0x80000000u;

@@ -120,17 +120,18 @@ SPECIAL = {
 
 
 def draw(kind, rng):
-    """Bits of an operand: the edges of its type more often than others."""
+    """Bits of an operand: the edges of its type more often than others, and some pairs of the same number twice."""
     if kind in SPECIAL:
         return SPECIAL[kind](rng)
     base, _, packed = kind.partition('x')
     if base not in FORMATS:
         return draw_integer(bits(kind), rng)
     fmt = FORMATS[base]
-    value = 0
-    for _ in range(int(packed or 1)):
-        value = value << fmt.bits | draw_float(fmt, rng)
-    return value
+    value = draw_float(fmt, rng)
+    if not packed:
+        return value
+    other = value if rng.random() < 0.2 else draw_float(fmt, rng)
+    return value << fmt.bits | other
 
 
 def halves(function, width=16):

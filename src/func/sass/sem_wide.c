@@ -210,12 +210,13 @@ static uop_fn *scalar(const struct uop *u, unsigned sem, unsigned half, struct s
   return SEM_NAME(sem_fp_handler)(s, t);
 }
 
-/* One half of the pairs: swizzle 0 HI_LO, 1 LO_HI, 2 one register for both halves. */
+/* One half of the pairs: swizzle 0 HI_LO, 1 LO_HI, 2 one register for both halves, as a constant is. */
 static void half_rows(struct uop *t, const struct uop *u, unsigned half)
 {
   const struct sass_src *src = u->s->src;
   unsigned of[3];
-  for (unsigned n = 0; n < 3; n++) of[n] = (src[n].swz & 3) == 2 ? 0 : half ^ (src[n].swz & 1);
+  for (unsigned n = 0; n < 3; n++)
+    of[n] = src[n].kind == SRC_IMM || (src[n].swz & 3) == 2 ? 0 : half ^ (src[n].swz & 1);
   t->a.off = u->a.off + of[0] * ROW_BYTES;
   t->b.off = u->b.off + of[1] * ROW_BYTES;
   t->c.off = u->c.off + of[2] * ROW_BYTES;

@@ -385,11 +385,13 @@ static bool source_signs(struct attempt *a, struct text_span *s, unsigned op, en
 static bool read_source(struct attempt *a, unsigned op, struct text_span s, struct text_span *list,
                         uint8_t *compare)
 {
+  enum { F2_ONE_FOR_BOTH = 2 };
   unsigned kind = op & OM_KIND, n = kind == OPD_A ? 0 : kind == OPD_B ? 1 : 2;
   enum src_place at = row_place(a->row, a->form, n);
   bool u = a->row->traits & ROW_UREGS && a->form >= 8, ok;
   if (at == AT_B_IMM) {
     *compare = COMPARE_NONE;
+    if (op & OM_F2 && !put(a, row_f2_swizzle(a->row, op), F2_ONE_FOR_BOTH, s.p)) return false;
     return read_immediate(a, s, list);
   }
   if (!source_signs(a, &s, op, at)) return false;

@@ -36,7 +36,8 @@ static void put_swizzle(struct print_text *o, const struct sass_inst *s, unsigne
 {
   static const char *const half[8] = {"", ".F32", ".H0_H0", ".H1_H1", ".H0_NH1", ".?5", ".?6", ".?7"};
   static const char *const pair[4] = {".F32x2.HI_LO", ".F32x2.LO_HI", ".F32", ".?3"};
-  if (op & OM_F2) print(o, "%s%s", pair[src->swz & 3], src->swz & SASS_UPPER_NEG ? ".NP" : "");
+  if (op & OM_F2 && src->kind != SRC_IMM)
+    print(o, "%s%s", pair[src->swz & 3], src->swz & SASS_UPPER_NEG ? ".NP" : "");
   if (op & OM_SWZ) print(o, "%s", half[src->swz & 7]);
   if (!(op & OM_SEL) || !src->swz) return;
   print(o, sass_has(s, FLD_CVT_SRC_ISIZE) && sass_get(s, FLD_CVT_SRC_ISIZE) == 0 ? ".B%u" : ".H%u",

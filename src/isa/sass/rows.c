@@ -203,11 +203,13 @@ unsigned row_f2_sign(const struct sass_row *row, unsigned op)
   return swizzle == FLD_F2_SWZ_A ? FLD_F2_NP_A : swizzle == FLD_F2_SWZ_C ? FLD_F2_NP_C : FLD_NONE;
 }
 
-/* Modifier bits of one source. A constant has none: its bits are the number's. */
+/* Modifier bits of one source. A constant has none, as its bits are the number's; beside FP32 pairs it
+ * says that it is one number for both halves. */
 static void source_modifiers(struct list *l, const struct sass_row *row, enum src_place at,
                              unsigned op)
 {
   bool half_c = row->traits & ROW_HALF_C;
+  if (at == AT_B_IMM && op & OM_F2) add(l, row_f2_swizzle(row, op));
   if (at == AT_NONE || at == AT_B_IMM) return;
   if (op & (OM_NEG | OM_INV))
     add(l, at == AT_A ? FLD_A_NEG : at != AT_C ? FLD_B_NEG : half_c ? FLD_HC_NEG : FLD_C_NEG);
