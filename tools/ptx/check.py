@@ -19,7 +19,8 @@ xorsign and cvt between formats; a NaN as an integer. Left out, because the refe
 words, .min and .max behind a video instruction, .sat of video operands of different signs (widths between the operations), vshr with .sat;
 bfe and bfi with positions above 255. Left out, because of ptxas 13.0: .ftz of cvt from FP32 to FP16, which it drops; szext by a parameter,
 for which it writes an SGXT that reads a constant bank that the kernel has not (sm_75 to 89): its amount is always in lanes; modifiers where
-setp compares with a constant: it takes -|x| < 5.5 for true, NaN or not; constant positions of bfe beyond the word.
+setp compares with a constant: it takes -|x| < 5.5 for true, NaN or not; constant positions of bfe beyond the word; .sat of video
+instructions on whole words, whose code keeps the lower bound alone (0 <= carry, always true).
 """
 import argparse
 import random

@@ -21,7 +21,7 @@ def part(x, which, t):
 
 def scalar(name, result, first, second, rng):
     left, right = rng.choice(PARTS), rng.choice(PARTS)
-    saturate = rng.choice(['', '.sat']) if first == second else ''
+    saturate = rng.choice(['', '.sat']) if first == second and left and right else ''
     accumulate = rng.choice(['', '.add'])
 
     def reference(a, b, c=0):
