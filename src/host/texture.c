@@ -96,6 +96,7 @@ static bool check_sampler(const struct image *m, const struct sampler *s, struct
     return err_set(e, "sRGB needs 8-bit unsigned texels that are read as floats");
   if (!s->normalized && (m->shape == IMAGE_CUBE || m->levels > 1))
     return err_set(e, "%s need normalised coordinates", m->levels > 1 ? "mipmapped images" : "cube maps");
+  if (s->seamless && m->shape != IMAGE_CUBE) return err_set(e, "only cube maps are filtered across edges");
   return true;
 }
 

@@ -175,6 +175,37 @@ static void test_formats(void **state)
   assert_float_equal(read_one(&o, 188, 3), 188 / 255.0, 1e-7);
 }
 
+/* Directions that no program means: every texel lies in the image, and a number beyond the integers is one beyond the
+ * edge on its side (of +z and s: +x; of -z, whose s runs the other way, -x). */
+static void test_seamless_directions(void **state)
+{
+  enum { N = 4, FACE = N * N, PLUS_X = 0, MINUS_X = 1 };
+  static const float odd[] = {0, -0.0f, 1, -1, 1e30f, -1e30f, 1e-40f, INFINITY, -INFINITY, NAN};
+  static const struct {
+    float v[3];
+    int face;
+  } beyond[] = {{{1e30f, NAN, 1}, PLUS_X}, {{-1e30f, NAN, 1}, MINUS_X}, {{1e30f, NAN, -1}, PLUS_X}, {{-1e30f, NAN, -1}, MINUS_X}};
+  enum { ODD = sizeof odd / sizeof odd[0] };
+  struct tex_object o = line_of(N, ADDRESS_WRAP, true);
+  struct footprint fp;
+  (void)state;
+  o.image.shape = IMAGE_CUBE;
+  o.image.extent[1] = N;
+  o.image.slice_bytes = 4 * FACE;
+  o.sampler.seamless = true;
+  for (unsigned i = 0; i < ODD * ODD * ODD; i++) {
+    const struct sample_at at = {.xyz = {bits_of(odd[i % ODD]), bits_of(odd[i / ODD % ODD]), bits_of(odd[i / ODD / ODD])}};
+    sampler_footprint(&o, SAMPLE_FILTER, &at, &fp);
+    for (unsigned k = 0; k < footprint_texels(&fp); k++) assert_in_range(texel(&fp, k) + 1, 0, 6 * FACE);
+  }
+  for (size_t i = 0; i < sizeof beyond / sizeof beyond[0]; i++) {
+    const float *v = beyond[i].v;
+    sampler_footprint(&o, SAMPLE_FILTER, &(struct sample_at){.xyz = {bits_of(v[0]), bits_of(v[1]), bits_of(v[2])}}, &fp);
+    for (unsigned k = 0; k < fp.n; k++)
+      if (fp.addr[k] != TEXEL_BORDER) assert_int_equal(texel(&fp, k) / FACE, beyond[i].face);
+  }
+}
+
 static void test_objects(void **state)
 {
   struct tex_objects t = {0};
@@ -196,6 +227,8 @@ static void test_objects(void **state)
   assert_true(tex_object_destroy(&t, handle));
   assert_false(tex_object_destroy(&t, handle));
   assert_null(tex_object_of(&t.table, (uint32_t)handle));
+  s.seamless = true;
+  assert_false(texture_create(&t, &m, &s, "x", &handle, &e)); /* no cube */
   d.pitch = 38;
   assert_false(image_layout(&d, BASE, &m, &bytes, &e)); /* shorter than a row */
   d.pitch = 0, d.channels = 3;
@@ -208,7 +241,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_address_modes),
       cmocka_unit_test(test_weights), cmocka_unit_test(test_levels),
-      cmocka_unit_test(test_formats),
+      cmocka_unit_test(test_formats), cmocka_unit_test(test_seamless_directions),
       cmocka_unit_test(test_objects),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

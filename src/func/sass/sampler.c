@@ -159,18 +159,19 @@ static uint64_t texel_at(const struct image *m, uint64_t slice, int64_t x, int64
   return m->base + slice * m->slice_bytes + (uint64_t)y * m->row_bytes + (uint64_t)x * texel_bytes(m);
 }
 
-/* The four texels around (s, t) of a face, those beyond its edges from its neighbours. Three faces meet in a corner,
+/* The four texels around (s, t) of a face, which may be anything where a part of the direction is no number; those
+ * beyond its edges come from its neighbours. Three faces meet in a corner,
  * where there is no fourth texel: TEXEL_BORDER, which a seamless cube map has nowhere else. */
-static void place_seamless(const struct image *m, const float st[2], uint32_t layer, unsigned face, bool second,
-                           struct footprint *fp)
+static void place_seamless(const struct image *m, const struct sampler *s, const float st[2], uint32_t layer,
+                           unsigned face, bool second, struct footprint *fp)
 {
   const int64_t n = m->extent[0];
   uint64_t *addr = &fp->addr[second ? LEVEL_CUBE_TEXELS : 0];
   int64_t first[2];
   fp->n = LEVEL_CUBE_TEXELS;
   for (unsigned a = 0; a < 2; a++) {
-    const double x = isnan(st[a]) ? 0 : (double)st[a];
-    const int64_t fixed = whole((x * (double)n - 0.5) * FRAC_ONE + 0.5);
+    const double x = position(s, ADDRESS_CLAMP, st[a], (uint32_t)n);
+    const int64_t fixed = whole((x - 0.5) * FRAC_ONE + 0.5);
     fp->frac[second][a] = (uint8_t)(fixed & (FRAC_ONE - 1));
     first[a] = (fixed - fp->frac[second][a]) / FRAC_ONE;
   }
@@ -206,7 +207,7 @@ static void filter(const struct image *m, const struct sampler *s, bool linear, 
     for (unsigned i = 0; i < 2; i++) c[i] = (on_face(face, i, v) / on_face(face, 2, v) + 1) / 2;
   }
   if (s->seamless && linear && m->shape == IMAGE_CUBE) {
-    place_seamless(m, c, at->layer, face, second, fp);
+    place_seamless(m, s, c, at->layer, face, second, fp);
     return;
   }
   struct taps t[3] = {0};
