@@ -79,6 +79,23 @@ static void test_sums_of_one_board(void **state)
   assert_int_equal(g.sm_registers / g.sm_register_granule, 256);
 }
 
+/* A channel of the DRAM model is what has banks and activation windows of its own: a pseudo-channel, of 64 bits in HBM2
+ * (JESD235), of 32 in HBM3 (JESD238). */
+static void test_pseudo_channels(void **state)
+{
+  static const char *const hbm2[] = {"v100", "v100-pcie", "titan-v", "quadro-gv100", "a100", "a100-sxm4-80gb", "a30", "h100-pcie"};
+  static const char *const hbm3[] = {"h100", "h100-nvl", "h200", "h20", "gh200", "b200", "gb200", "b300"};
+  (void)state;
+  for (size_t i = 0; i < sizeof hbm2 / sizeof *hbm2; i++) {
+    const struct params p = board(hbm2[i]);
+    assert_int_equal(p.dram_bus_bits, 64 * p.dram_channels);
+  }
+  for (size_t i = 0; i < sizeof hbm3 / sizeof *hbm3; i++) {
+    const struct params p = board(hbm3[i]);
+    assert_int_equal(p.dram_bus_bits, 32 * p.dram_channels);
+  }
+}
+
 static void test_dependent_latencies(void **state)
 {
   (void)state;
@@ -379,6 +396,7 @@ int main(void)
       cmocka_unit_test(test_published_figures),
       cmocka_unit_test(test_sums_of_one_board),
       cmocka_unit_test(test_dependent_latencies),
+      cmocka_unit_test(test_pseudo_channels),
       cmocka_unit_test(test_every_listed_preset_loads),
       cmocka_unit_test(test_origins),
       cmocka_unit_test(test_keys),
