@@ -162,7 +162,7 @@ static void alone(void **state)
     for (unsigned k = 0; k < 3; k++) m->source.cluster[k] = k ? cluster != 0 : cluster;
     assert_int_equal(sm_progress(r.sm), 0);
     rig_run(&r, m);
-    assert_int_equal(r.sm->mem.cluster_out.n, cluster > 1 ? 1 : 0);
+    assert_int_equal(r.sm->mem.port.cluster_out.n, cluster > 1 ? 1 : 0);
     assert_true(r.sm->stats.ctas == 1 && r.sm->stats.warp_insts >= 3);
     /* By instructions, CTAs and answers it is seen whether anything goes on. */
     assert_int_equal(sm_progress(r.sm), r.sm->stats.warp_insts + 1 + r.sm->mem.answered);
@@ -272,7 +272,7 @@ static void stores_before_arrival(void **state)
     const struct cluster_msg *c;
     sm_run(r.sm, from, from + window);
     rig_answer_code(&r);
-    for (; (c = cluster_queue_front(&r.sm->mem.cluster_out)); cluster_queue_pop(&r.sm->mem.cluster_out)) {
+    for (; (c = cluster_queue_front(&r.sm->mem.port.cluster_out)); cluster_queue_pop(&r.sm->mem.port.cluster_out)) {
       assert_true(c->arrive >= at);
       at = c->arrive;
       assert_int_equal(arrivals, c->kind == CLUSTER_EXIT);
@@ -281,7 +281,7 @@ static void stores_before_arrival(void **state)
       arrivals += c->kind == CLUSTER_ARRIVE;
       exits += c->kind == CLUSTER_EXIT;
       if (c->kind == CLUSTER_ACCESS)
-        cluster_queue_push(&r.sm->mem.cluster_in, (struct cluster_msg){.arrive = at + window, .txn = c->txn});
+        cluster_queue_push(&r.sm->mem.port.cluster_in, (struct cluster_msg){.arrive = at + window, .txn = c->txn});
     }
   }
   assert_true(accesses == STORES * WARPS && arrivals == 1 && exits == 1);

@@ -24,9 +24,9 @@ static picos answers_run(void *self, picos from, picos to)
   struct answers *a = self;
   struct mem_unit *m = &a->sm->mem;
   (void)from, (void)to;
-  for (struct mem_req *r; (r = req_queue_front(&m->out)); req_queue_pop(&m->out)) {
+  for (struct mem_req *r; (r = req_queue_front(&m->port.out)); req_queue_pop(&m->port.out)) {
     if (++a->n == a->lose) continue;
-    reply_queue_push(&m->in, (struct mem_reply){r->arrive + LATENCY * a->sm->period, r->line,
+    reply_queue_push(&m->port.in, (struct mem_reply){r->arrive + LATENCY * a->sm->period, r->line,
                                                 r->txn, r->kind, r->sectors});
   }
   return TIME_NEVER;
@@ -121,7 +121,7 @@ static enum domain_end run(bool copy, unsigned lose, char *text, size_t size)
   sm_open_grid(r.sm, 0, &m->source, 0, &r.arena);
   struct answers a = {r.sm, 0, lose};
   struct part part[] = {{&sm_ops, r.sm, 0}, {&answers_ops, &a, TIME_NEVER}};
-  r.sm->launches.wake = r.sm->mem.in.wake = &part[0].next;
+  r.sm->launches.wake = r.sm->mem.port.in.wake = &part[0].next;
   launch_queue_push(&r.sm->launches, (struct cta_launch){.carveout = r.params.l1_bytes - 65536});
   struct domain *d = domain_new(&(struct domain_config){.window = WINDOW_CYCLES * r.sm->period,
                                                         .phase = {{.part = &part[0], .n = 1},

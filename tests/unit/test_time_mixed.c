@@ -61,8 +61,8 @@ static unsigned run(bool other, struct fault *fault)
   launch_queue_push(&r.sm->launches, (struct cta_launch){.carveout = r.params.l1_bytes - 65536});
   for (unsigned i = 0; i < 100 && r.sm->fault.kind == FAULT_NONE; i++) {
     sm_run(r.sm, i * 100 * r.sm->period, (i + 1) * 100 * r.sm->period);
-    for (struct mem_req *q; (q = req_queue_front(&r.sm->mem.out)); req_queue_pop(&r.sm->mem.out), n++)
-      reply_queue_push(&r.sm->mem.in, (struct mem_reply){q->arrive + LATENCY * r.sm->period, q->line, q->txn, q->kind, q->sectors});
+    for (struct mem_req *q; (q = req_queue_front(&r.sm->mem.port.out)); req_queue_pop(&r.sm->mem.port.out), n++)
+      reply_queue_push(&r.sm->mem.port.in, (struct mem_reply){q->arrive + LATENCY * r.sm->period, q->line, q->txn, q->kind, q->sectors});
   }
   *fault = r.sm->fault;
   if (!other) assert_false(sm_busy(r.sm));

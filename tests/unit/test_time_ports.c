@@ -20,7 +20,7 @@ static struct sm *sm_at(struct netlist *n, unsigned i)
 
 static void set_busy(struct netlist *n, unsigned mask)
 {
-  for (unsigned i = 0; i < SMS; i++) sm_at(n, i)->mem.port_free_at = mask >> i & 1 ? BUSY : 0;
+  for (unsigned i = 0; i < SMS; i++) sm_at(n, i)->mem.port.free_at = mask >> i & 1 ? BUSY : 0;
 }
 
 /* Two SMs that are both busy take turns; one that is busy alone has its port, and so has one that waits for nothing. */
@@ -47,10 +47,10 @@ static void busy_neighbours_take_turns(void **state)
   for (unsigned i = 0; i < sizeof c / sizeof c[0]; i++) {
     set_busy(&n, c[i].mask);
     netlist_share_ports(&n, (BUSY - 1) * clock);
-    for (unsigned k = 0; k < SMS; k++) assert_int_equal(sm_at(&n, k)->mem.port_users, c[i].users[k]);
+    for (unsigned k = 0; k < SMS; k++) assert_int_equal(sm_at(&n, k)->mem.port.users, c[i].users[k]);
   }
   netlist_share_ports(&n, BUSY * clock); /* all have become idle */
-  for (unsigned k = 0; k < SMS; k++) assert_int_equal(sm_at(&n, k)->mem.port_users, 1);
+  for (unsigned k = 0; k < SMS; k++) assert_int_equal(sm_at(&n, k)->mem.port.users, 1);
   netlist_free(&n);
 }
 

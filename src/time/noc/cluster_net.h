@@ -2,7 +2,7 @@
  *
  *   ports    per SM: messages in (accesses, arrivals at the barrier, CTAs that have exited); out: answers, ends of
  *            phases
- *   time     an access passes its SM's port with the data it brings (cluster.bytes_per_cycle, mem_unit.c), takes
+ *   time     an access passes its SM's port with the data it brings (cluster.bytes_per_cycle, sm_port.c), takes
  *            cluster.hop_latency, passes the port of each SM whose memory it touches with the larger of what it brings
  *            and takes, and takes cluster.hop_latency back. A hop takes at least a window (time/domain.h)
  *   copies   of the copy engine (sm/copy_engine.h): performed when their last byte has crossed the network.

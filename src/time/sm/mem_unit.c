@@ -3,8 +3,7 @@
 #include "base/bits.h"
 #include "base/place.h"
 
-enum { REQ_QUEUE_CAP = 4096, REPLY_QUEUE_CAP = 8192, CLUSTER_QUEUE_CAP = 2048, SM_MESSAGES = 128 /* of its CTAs */ };
-enum { ALL_SECTORS = (1 << SECTORS_PER_LINE) - 1 };
+enum { CLUSTER_QUEUE_CAP = 2048, SM_MESSAGES = 128 /* of its CTAs */ };
 
 static struct copy_ports copy_ports(struct mem_unit *);
 
@@ -14,35 +13,19 @@ void mem_unit_init(struct mem_unit *u, struct arena *a, const struct params *p, 
   u->n_clients = p->sm_sub_cores;
   BUG_ON(u->n_clients > MEM_UNIT_SUB_CORES);
   u->arbiter_interval = p->mem_arbiter_interval;
-  u->request_time = params_request_ps(p);
-  u->request_bytes = p->noc_sm_request_bytes;
-  u->port_queue = p->noc_sm_queue;
-  u->port_users = 1;
   u->write_cycles = p->mem_write_cycles;
-  u->cluster_bytes = p->cluster_bytes_per_cycle;
-  u->cluster_time = p->cluster_hop_latency * params_clock_ps(p);
-  if (u->cluster_time < u->request_time) u->cluster_time = u->request_time;
   u->period = params_clock_ps(p);
   u->sm = sm;
   txn_pool_init(&u->pool, a, p->mem_pending_entries);
   u->access = (struct mem_access){.params = p, .sm = sm, .pool = &u->pool};
   l1_init(&u->l1, a, p);
-  tlb_init(&u->tlb, a, p);
   copy_engine_init(&u->copies, a, p, p->mem_pending_entries);
   u->copies.ports = copy_ports(u);
   wheel_init(&u->results);
   u->tex_first = u->tex_last = TXN_NONE;
   BUG_ON(u->pool.size > WHEEL_POOL);
-  QUEUE_INIT(&u->out, a, struct mem_req, REQ_QUEUE_CAP);
-  QUEUE_INIT(&u->in, a, struct mem_reply, REPLY_QUEUE_CAP);
-  QUEUE_INIT(&u->cluster_out, a, struct cluster_msg, CLUSTER_QUEUE_CAP);
-  QUEUE_INIT(&u->cluster_in, a, struct cluster_msg, CLUSTER_QUEUE_CAP);
+  sm_port_init(&u->port, a, p, sm, CLUSTER_QUEUE_CAP);
   BUG_ON(u->pool.size + SM_MESSAGES > CLUSTER_QUEUE_CAP);
-}
-
-void mem_unit_walk(struct mem_unit *u, struct arena *a, const struct page_tables *t)
-{
-  page_wait_open(&u->pages, a, t, &u->tlb.level[0], REQ_QUEUE_CAP, u->request_time);
 }
 
 static struct warp_slot *warp_of(struct mem_unit *u, const struct txn *t)
@@ -276,15 +259,6 @@ static void results_cycle(struct mem_unit *u, uint64_t now)
   }
 }
 
-/* A message without data takes a cycle, one with data as long as they need: its head goes beside them. */
-static unsigned port_cycles(const struct mem_unit *u, enum req_kind kind, unsigned sectors)
-{
-  if (u->params->ideal_l2_bandwidth) return 0;
-  unsigned payload = mem_req_is_weak_read(kind) ? 0 : count_sectors(sectors) * SECTOR_BYTES;
-  unsigned cycles = (payload + u->request_bytes - 1) / u->request_bytes;
-  return cycles ? cycles : 1;
-}
-
 /* Where the memory of a line of a strong access is: it is performed there. */
 static uint8_t home_of(const struct txn *t, uint64_t line)
 {
@@ -294,42 +268,9 @@ static uint8_t home_of(const struct txn *t, uint64_t line)
   return (uint8_t)(home - 1 == t->grid->node ? (unsigned)PLACE_OWN : home);
 }
 
-/* In cycle `at`, or, where its page is not known, when it is. */
-static void translate(struct mem_unit *u, struct mem_req *r, uint64_t at)
-{
-  const bool named = !mem_req_is_service(r->kind) && !(r->line & TXN_LOCAL_LINE);
-  if (named && !u->pages.tables) at = tlb_translate(&u->tlb, r->line, at, u->stats);
-  r->arrive = at * u->period + u->request_time;
-  if (named && u->pages.tables && !page_wait_known(&u->pages, r->line))
-    page_wait_hold(&u->pages, r, at * u->period, u->stats);
-  else req_queue_push(&u->out, *r);
-}
-
-/* to: mem_req.to. */
-static void send_to(struct mem_unit *u, uint16_t id, enum req_kind kind, struct txn_line l, uint8_t to, uint64_t now)
-{
-  uint64_t at = now > u->port_free_at ? now : u->port_free_at;
-  u->port_free_at = at + u->port_users * port_cycles(u, kind, l.sectors);
-  struct mem_req r = {.line = l.line,
-                      .txn = id,
-                      .from = (uint16_t)u->sm,
-                      .kind = (uint8_t)kind,
-                      .sectors = l.sectors,
-                      .op = u->pool.t[id].op,
-                      .atomics = l.atomics,
-                      .repeats = l.repeats,
-                      .grid = u->pool.t[id].grid->number,
-                      .scope = u->pool.t[id].inst->scope,
-                      .to = to,
-                      .words = l.words};
-  translate(u, &r, at);
-  u->stats->sent_sectors[mem_req_op(kind, u->pool.t[id].op)] += count_sectors(l.sectors);
-  u->outstanding++;
-}
-
 static void send(struct mem_unit *u, uint16_t id, enum req_kind kind, struct txn_line l, uint64_t now)
 {
-  send_to(u, id, kind, l, PLACE_OWN, now);
+  sm_port_send(&u->port, &u->pool.t[id], kind, l, PLACE_OWN, now);
 }
 
 /* The same warp has asked for the line before, and waits for its page. */
@@ -353,28 +294,7 @@ static void send_strong(struct mem_unit *u, struct txn *t, struct txn_line *l, u
   if (*away && comes_behind(u, t, l->line)) to = PLACE_FAULTS;
   l->away = to == PLACE_FAULTS;
   *away = (uint16_t)(*away + l->away);
-  send_to(u, t->id, REQ_STRONG, *l, to, now);
-}
-
-static void send_code(struct mem_unit *u, enum req_kind kind, uint64_t line, uint64_t at)
-{
-  req_queue_push(&u->out, (struct mem_req){.arrive = at * u->period + u->request_time,
-                                           .line = line,
-                                           .txn = TXN_NONE,
-                                           .from = (uint16_t)u->sm,
-                                           .grid = GRID_NONE,
-                                           .kind = (uint8_t)kind,
-                                           .sectors = ALL_SECTORS,
-                                           .op = kind == REQ_PREFETCH ? MEM_PREFETCH : MEM_LOAD});
-  u->stats->sent_sectors[L2_OP_CODE] += SECTORS_PER_LINE;
-  u->outstanding++;
-}
-
-void mem_unit_read_code(struct mem_unit *u, uint64_t line, uint64_t now)
-{
-  uint64_t at = now > u->port_free_at ? now : u->port_free_at;
-  u->port_free_at = at + u->port_users * port_cycles(u, REQ_CODE, ALL_SECTORS);
-  send_code(u, REQ_CODE, line, at);
+  sm_port_send(&u->port, t, REQ_STRONG, *l, to, now);
 }
 
 void mem_unit_const_arrived(struct mem_unit *u, uint64_t line, uint64_t at, uint64_t now)
@@ -386,26 +306,6 @@ void mem_unit_const_arrived(struct mem_unit *u, uint64_t line, uint64_t at, uint
     t->extra = (uint16_t)(at - now);
     if (t->waiting) line_done(u, t->id, now); /* else it is still in its queue */
   }
-}
-
-void mem_unit_prefetch_code(struct mem_unit *u, uint64_t line, uint64_t at)
-{
-  if (u->out.n >= u->out.cap / 2 || u->outstanding >= u->in.cap / 2) return;
-  u->stats->code_prefetches++;
-  send_code(u, REQ_PREFETCH, line, at);
-}
-
-void mem_unit_port_stood(struct mem_unit *u, picos late)
-{
-  u->port_free_at += (late + u->period - 1) / u->period;
-}
-
-void mem_unit_cluster_send(struct mem_unit *u, struct cluster_msg m, unsigned bytes, uint64_t now)
-{
-  uint64_t at = now > u->cluster_free_at ? now : u->cluster_free_at;
-  u->cluster_free_at = at + (bytes + u->cluster_bytes - 1) / u->cluster_bytes;
-  m.arrive = at * u->period + u->cluster_time;
-  cluster_queue_push(&u->cluster_out, m);
 }
 
 bool mem_unit_leaves_later(struct mem_unit *u, unsigned cta_slot)
@@ -427,7 +327,7 @@ static void access_cluster(struct mem_unit *u, struct txn *t, uint16_t id, uint6
   unsigned bytes = m->op == MEM_LOAD ? 0 : bits_count(m->lanes) * m->bytes;
   u->stats->cluster_bytes += bits_count(m->lanes) * m->bytes;
   t->waiting = 1;
-  mem_unit_cluster_send(u, (struct cluster_msg){.txn = id, .kind = CLUSTER_ACCESS}, bytes, now);
+  sm_port_cluster_send(&u->port, (struct cluster_msg){.txn = id, .kind = CLUSTER_ACCESS}, bytes, now);
 }
 
 static void book_sectors(struct mem_unit *u, const struct txn *t, unsigned n)
@@ -484,17 +384,10 @@ static bool copy_piece(void *ctx, uint16_t id, uint32_t k, struct copy_piece *p,
   return mem_access_piece(&u->access, t, p->addr, p->bytes);
 }
 
-/* Can the port take the requests for so many lines? */
-static bool port_has_room(const struct mem_unit *u, unsigned lines, uint64_t now)
-{
-  unsigned room = lines + u->params->l1i_mshr_entries; /* lines of code do not ask */
-  return u->port_free_at <= now + u->port_queue && u->out.n + u->pages.n + room <= u->out.cap &&
-         u->outstanding + room <= u->in.cap;
-}
-
 static bool copy_room(void *ctx, uint64_t now)
 {
-  return port_has_room(ctx, 1, now);
+  const struct mem_unit *u = ctx;
+  return sm_port_has_room(&u->port, 1, now);
 }
 
 static void copy_send(void *ctx, uint16_t id, enum req_kind kind, struct txn_line l, uint64_t now)
@@ -515,14 +408,14 @@ static void copy_array(void *ctx, unsigned bytes, uint64_t now)
 static void copy_leave(void *ctx, unsigned bytes, uint64_t now)
 {
   struct mem_unit *u = ctx;
-  uint64_t at = now > u->cluster_free_at ? now : u->cluster_free_at;
-  u->cluster_free_at = at + (bytes + u->cluster_bytes - 1) / u->cluster_bytes;
+  sm_port_cluster_take(&u->port, bytes, now);
   u->stats->cluster_bytes += bytes;
 }
 
 static void copy_deliver(void *ctx, uint16_t id, uint64_t now)
 {
-  mem_unit_cluster_send(ctx, (struct cluster_msg){.txn = id, .kind = CLUSTER_ACCESS}, 0, now);
+  struct mem_unit *u = ctx;
+  sm_port_cluster_send(&u->port, (struct cluster_msg){.txn = id, .kind = CLUSTER_ACCESS}, 0, now);
 }
 
 static bool copy_perform(void *ctx, uint16_t id)
@@ -689,10 +582,10 @@ static bool can_grant(const struct mem_unit *u, const struct mem_client *c, uint
   if (lsu_ready_at(c->lsu) > now) return false;
   const struct txn *t = &u->pool.t[lsu_head(c->lsu)];
   if (t->kind == TXN_SHARED || t->kind == TXN_OTHER || t->kind == TXN_CONST || t->kind == TXN_CLUSTER) return true;
-  if (asks_for_work(t)) return port_has_room(u, 1, now);
+  if (asks_for_work(t)) return sm_port_has_room(&u->port, 1, now);
   if (t->kind == TXN_COPY) return is_commit(t) || copy_engine_has_room(&u->copies);
   unsigned lines = t->n_lines ? t->n_lines : 1;
-  return l1_can_miss(&u->l1, lines) && port_has_room(u, lines, now);
+  return l1_can_miss(&u->l1, lines) && sm_port_has_room(&u->port, lines, now);
 }
 
 struct fill_ctx {
@@ -708,7 +601,7 @@ static void filled(void *ctx, uint32_t id)
 
 static void answer(struct mem_unit *u, struct mem_reply r, uint64_t now)
 {
-  u->outstanding--;
+  u->port.outstanding--;
   u->answered++;
   if (r.kind == REQ_PREFETCH) return;
   if (r.kind == REQ_CODE) {
@@ -744,7 +637,7 @@ static void answer(struct mem_unit *u, struct mem_reply r, uint64_t now)
 static void send_again(struct mem_unit *u, const struct mem_reply *r, uint64_t now)
 {
   struct txn *t = &u->pool.t[r->txn];
-  u->outstanding--;
+  u->port.outstanding--;
   u->answered++;
   for (unsigned i = 0; i < t->n_lines; i++) {
     if (t->line[i].line != r->line) continue;
@@ -759,19 +652,20 @@ static void send_again(struct mem_unit *u, const struct mem_reply *r, uint64_t n
 static bool again_waits(const struct mem_unit *u, const struct mem_reply *r)
 {
   enum { SM_AGAIN_ROOM = 1024 };
-  return r->kind == REQ_AGAIN && u->out.n + u->pages.n + SM_AGAIN_ROOM > u->out.cap;
+  return r->kind == REQ_AGAIN && u->port.out.n + u->port.pages.n + SM_AGAIN_ROOM > u->port.out.cap;
 }
 
 static void replies_cycle(struct mem_unit *u, uint64_t now)
 {
+  struct sm_port *p = &u->port;
   struct mem_reply *r;
-  while (u->pages.answers.n && page_wait_answer(&u->pages, now * u->period, &u->out, u->stats)) u->answered++;
-  while ((r = reply_queue_front(&u->in)) && r->arrive <= now * u->period && !again_waits(u, r)) {
+  while (p->pages.answers.n && page_wait_answer(&p->pages, now * u->period, &p->out, u->stats)) u->answered++;
+  while ((r = reply_queue_front(&p->in)) && r->arrive <= now * u->period && !again_waits(u, r)) {
     if (r->kind == REQ_AGAIN) send_again(u, r, now);
     else answer(u, *r, now);
-    reply_queue_pop(&u->in);
+    reply_queue_pop(&p->in);
   }
-  for (struct cluster_msg *m; (m = cluster_queue_front(&u->cluster_in)) && m->arrive <= now * u->period;) {
+  for (struct cluster_msg *m; (m = cluster_queue_front(&p->cluster_in)) && m->arrive <= now * u->period;) {
     struct txn *t = &u->pool.t[m->txn];
     u->answered++;
     if (is_message(t)) {
@@ -782,7 +676,7 @@ static void replies_cycle(struct mem_unit *u, uint64_t now)
       finish(u, t);
       line_done(u, t->id, now);
     }
-    cluster_queue_pop(&u->cluster_in);
+    cluster_queue_pop(&p->cluster_in);
   }
 }
 
@@ -813,16 +707,16 @@ static uint64_t next_event(const struct mem_unit *u, uint64_t now)
   if (next != CYCLE_NEVER && next < u->free_at) next = u->free_at;
   if (enters < next) next = enters;
   if (u->copies.next_at < next) next = u->copies.next_at;
-  if (u->in.n) {
-    uint64_t at = (u->in.slot[u->in.head].arrive + u->period - 1) / u->period;
+  if (u->port.in.n) {
+    uint64_t at = (u->port.in.slot[u->port.in.head].arrive + u->period - 1) / u->period;
     if (at < next) next = at;
   }
-  if (u->cluster_in.n) {
-    uint64_t at = (u->cluster_in.slot[u->cluster_in.head].arrive + u->period - 1) / u->period;
+  if (u->port.cluster_in.n) {
+    uint64_t at = (u->port.cluster_in.slot[u->port.cluster_in.head].arrive + u->period - 1) / u->period;
     if (at < next) next = at;
   }
-  if (u->pages.answers.n) {
-    uint64_t at = (page_queue_front((struct page_queue *)&u->pages.answers)->arrive + u->period - 1) / u->period;
+  if (u->port.pages.answers.n) {
+    uint64_t at = (page_queue_front((struct page_queue *)&u->port.pages.answers)->arrive + u->period - 1) / u->period;
     if (at < next) next = at;
   }
   return next == CYCLE_NEVER || next > now ? next : now + 1;

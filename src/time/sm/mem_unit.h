@@ -2,10 +2,10 @@
  * memory, constants (Huerta et al., MICRO 2025).
  *
  *   params  mem.arbiter_interval (2: one instruction accepted per 2 cycles), mem.pending_entries,
- *           l1.*, tlb.*, noc.*, l1i.mshr_entries
- *   full    an access that may leave the SM stays in its queue while L1 has no miss entry, or noc.sm_queue is
- *           full; the queue (mem.queue_entries) then stops the issue stage: lg_throttle
- *   ports   in: heads of the lsu queues; replies of the memory side
+ *           l1.*
+ *   full    an access that may leave the SM stays in its queue while L1 has no miss entry, or the SM's port
+ *           (sm_port.h) is full; the queue (mem.queue_entries) then stops the issue stage: lg_throttle
+ *   ports   in: heads of the lsu queues; replies of the memory side (sm_port.h)
  *           out: requests to the memory side; counter drops to the sub-cores
  *   cycle   replies first, then results that are ready, then one grant, round robin over the sub-cores, then the
  *           copy engine, then the heads of the queues enter their address stages
@@ -32,9 +32,8 @@
 #include "time/sm/mem_access.h"
 #include "time/sm/observer.h"
 #include "time/sm/operand.h"
+#include "time/sm/sm_port.h"
 #include "time/sm/sm_stats.h"
-#include "time/sm/page_wait.h"
-#include "time/sm/tlb.h"
 #include "time/sm/txn.h"
 #include "time/sm/warp.h"
 #include "time/sm/wheel.h"
@@ -66,14 +65,11 @@ struct commit_port {
 
 struct mem_unit {
   const struct params *params;
-  unsigned n_clients, arbiter_interval, request_bytes, port_queue, sm, write_cycles;
-  unsigned cluster_bytes; /* of its port into the SM-to-SM network, per cycle */
-  picos period, request_time, cluster_time; /* a cycle; SM to L2 slice; through the SM-to-SM network */
+  unsigned n_clients, arbiter_interval, sm, write_cycles;
+  picos period; /* a cycle */
   /* state */
   struct txn_pool pool;
   struct l1 l1;
-  struct tlb tlb;
-  struct page_wait pages; /* in the place of the second level of `tlb`, where a CPU has page tables */
   struct mem_access access;
   bool pool_refilled;      /* this cycle gave back the first transaction of an empty pool */
   struct copy_engine copies;
@@ -84,34 +80,19 @@ struct mem_unit {
   uint64_t wake[MEM_UNIT_SUB_CORES]; /* of this cycle: when the sub-core has to look; CYCLE_NEVER */
   uint64_t next_at;      /* nothing to do before this cycle */
   uint64_t free_at;      /* accepts the next instruction from this cycle on */
-  uint64_t port_free_at; /* request port to the interconnect */
-  uint64_t cluster_free_at; /* port to the SM-to-SM network */
-  unsigned port_users;   /* SMs that take turns at it in this window (netlist_share_ports) */
   unsigned next_client;  /* round robin */
   uint32_t queued;       /* bit per sub-core: there are transactions in its queue */
-  uint32_t outstanding;  /* requests not answered */
   uint64_t answered;     /* replies handled, for the deadlock watch */
   /* ports */
   struct mem_client client[MEM_UNIT_SUB_CORES];
   struct mem_code_port code;
   struct commit_port tmem;
-  struct req_queue out;
-  struct reply_queue in;
-  struct cluster_queue cluster_out, cluster_in; /* SM-to-SM network: accesses, arrivals, exits; answers */
+  struct sm_port port; /* to L2 and to other SMs */
   struct sm_stats *stats;
   struct observers *observers; /* NULL: none */
 };
 
 void mem_unit_init(struct mem_unit *, struct arena *, const struct params *, unsigned sm);
-
-/* From now on translations come from there, for all SMs alike (time/mem/mmu.h); the unit has sent nothing yet. */
-void mem_unit_walk(struct mem_unit *, struct arena *, const struct page_tables *);
-
-/* Has the port work beyond `now`? */
-static inline bool mem_unit_port_busy(const struct mem_unit *u, picos now)
-{
-  return u->port_free_at * u->period > now;
-}
 
 /* Replies came, for cycle `at`. */
 static inline void mem_unit_wake(struct mem_unit *u, uint64_t at)
@@ -119,22 +100,11 @@ static inline void mem_unit_wake(struct mem_unit *u, uint64_t at)
   if (at < u->next_at) u->next_at = at;
 }
 
-/* Asks L2 for a line of code or constants, through the SM's port in cycle `at` or later. */
-void mem_unit_read_code(struct mem_unit *, uint64_t line, uint64_t at);
-
 /* A line of constants (l1i_const_line) that was on its way from L2 is in L0 VL from cycle `at`, a later one, on. */
 void mem_unit_const_arrived(struct mem_unit *, uint64_t line, uint64_t at, uint64_t now);
 
-/* Has L2 read a line of code from cycle `at` on, beside the SM's port: a hint, dropped when too much is on its way. */
-void mem_unit_prefetch_code(struct mem_unit *, uint64_t line, uint64_t at);
-
-/* A message into the SM-to-SM network, with so many bytes of data. */
-void mem_unit_cluster_send(struct mem_unit *, struct cluster_msg, unsigned bytes, uint64_t now);
 /* Accesses of the CTA in this slot of the SM that go into it stand in the queues of the sub-cores. */
 bool mem_unit_leaves_later(struct mem_unit *, unsigned cta_slot);
-
-/* The port into the crossbar stood still for so long, ps. */
-void mem_unit_port_stood(struct mem_unit *, picos);
 
 /* A transaction joined the queue of a sub-core; it is looked at from cycle `at` on. */
 static inline void mem_unit_queued(struct mem_unit *u, unsigned client, uint64_t at)

@@ -24,7 +24,7 @@ static uint64_t const_name(void *ctx, uint64_t line)
 static void send_code_request(void *ctx, uint64_t name, uint64_t at)
 {
   struct sm *m = ctx;
-  mem_unit_read_code(&m->mem, name, at);
+  sm_port_read_code(&m->mem.port, name, at);
 }
 
 static void code_filled(void *ctx, uint64_t name, uint64_t now)
@@ -67,7 +67,7 @@ void sm_init(struct sm *m, struct arena *a, const struct params *p, unsigned id)
   m->ledger.stats = m->gmma.stats = m->tmem.stats = &m->stats;
   l1i_init(&m->l1i, a, p, (struct l1i_ports){const_name, send_code_request, code_arrived, m}, &m->stats);
   m->mem.code = (struct mem_code_port){code_filled, m};
-  m->mem.stats = m->mem.access.stats = m->mem.copies.stats = &m->stats;
+  m->mem.stats = m->mem.port.stats = m->mem.access.stats = m->mem.copies.stats = &m->stats;
   m->mem.access.view = &m->view;
   m->mem.access.fault = &m->fault;
   const_cache_init(&m->mem.access.vl, a, p, p->const_vl_bytes, p->sm_sub_cores, &m->l1i, &m->stats);
@@ -103,7 +103,7 @@ void sm_init(struct sm *m, struct arena *a, const struct params *p, unsigned id)
 
 void sm_start(struct sm *m, struct gmem *image, bool control_bits)
 {
-  BUG_ON(m->resident || m->mem.outstanding);
+  BUG_ON(m->resident || m->mem.port.outstanding);
   m->view = (struct gmem_view){.image = image, .log = &m->log};
   m->fault = (struct fault){0};
   m->carveout = UINT32_MAX;
@@ -240,7 +240,7 @@ static void prefetch_code(struct sm *m, const struct step_source *s, uint64_t sh
   if (bytes > m->params->launch_prefetch_bytes) bytes = m->params->launch_prefetch_bytes;
   if (share >= shares || !bytes || m->params->icache_perfect) return;
   for (uint64_t line = first / L1I_LINE + share; line * L1I_LINE < first + bytes; line += shares)
-    mem_unit_prefetch_code(&m->mem, line, at++);
+    sm_port_prefetch_code(&m->mem.port, line, at++);
 }
 
 static void tell_warp(struct sm *m, const struct cta_slot *s, unsigned w)
@@ -320,7 +320,7 @@ static void release_barrier(struct sm *m, struct cta_slot *s, uint64_t now)
 /* To the SM-to-SM network: the CTA has arrived at the barrier of its cluster, or exited. */
 static void tell_cluster(struct sm *m, const struct cta_slot *s, enum cluster_kind kind, uint64_t now)
 {
-  mem_unit_cluster_send(&m->mem, (struct cluster_msg){.cta = s->cta->id, .grid = (uint32_t)(s->grid - m->grid),
+  sm_port_cluster_send(&m->mem.port, (struct cluster_msg){.cta = s->cta->id, .grid = (uint32_t)(s->grid - m->grid),
                                                       .kind = (uint8_t)kind}, 0, now);
 }
 
@@ -552,14 +552,14 @@ uint64_t sm_progress(const void *self)
 bool sm_busy(const void *self)
 {
   const struct sm *m = self;
-  return m->resident || m->launches.n || m->mem.outstanding || m->mem.copies.n_jobs;
+  return m->resident || m->launches.n || m->mem.port.outstanding || m->mem.copies.n_jobs;
 }
 
 void sm_dump(const void *self, FILE *out)
 {
   const struct sm *m = self;
   fprintf(out, "  SM %u: %u CTAs resident (%u exiting), %u requests unanswered\n", m->id,
-          m->resident, m->exiting, m->mem.outstanding);
+          m->resident, m->exiting, m->mem.port.outstanding);
   for (unsigned i = 0; i < m->n_sub_cores; i++)
     sub_core_dump(&m->sub_core[i], m->cycle, out);
   mem_unit_dump(&m->mem, out);

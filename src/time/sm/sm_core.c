@@ -23,15 +23,15 @@ static void init(struct core *c, struct arena *a, const struct params *p, unsign
                           .insts = &m->stats.warp_insts,
                           .mem_busy = &m->stats.mem_busy,
                           .fault = &m->fault,
-                          .out = &m->mem.out,
-                          .in = &m->mem.in,
+                          .out = &m->mem.port.out,
+                          .in = &m->mem.port.in,
                           .launches = &m->launches,
                           .done = &m->done,
-                          .cluster_out = &m->mem.cluster_out,
-                          .cluster_in = &m->mem.cluster_in,
+                          .cluster_out = &m->mem.port.cluster_out,
+                          .cluster_in = &m->mem.port.cluster_in,
                           .releases = &m->releases,
                           .log = &m->log,
-                          .port_users = &m->mem.port_users};
+                          .port_users = &m->mem.port.users};
 }
 
 static void free_sm(struct core *c)
@@ -93,12 +93,12 @@ static bool perform_cluster(struct core *c, unsigned txn, struct cluster_load *l
 
 static void port_stood(struct core *c, picos late)
 {
-  mem_unit_port_stood(&sm_of(c)->mem, late);
+  sm_port_stood(&sm_of(c)->mem.port, late);
 }
 
 static bool port_busy(const struct core *c, picos now)
 {
-  return mem_unit_port_busy(&const_sm_of(c)->mem, now);
+  return sm_port_busy(&const_sm_of(c)->mem.port, now);
 }
 
 /* --- looking at it ------------------------------------------------------------------------------- */
@@ -140,10 +140,10 @@ static void observe(struct core *c, struct observer *o)
 
 static void walk(struct core *c, struct arena *a, const struct page_tables *t)
 {
-  struct mem_unit *u = &sm_of(c)->mem;
-  mem_unit_walk(u, a, t);
-  c->page_asks = &u->pages.asks;
-  c->page_answers = &u->pages.answers;
+  struct sm_port *p = &sm_of(c)->mem.port;
+  sm_port_walk(p, a, t);
+  c->page_asks = &p->pages.asks;
+  c->page_answers = &p->pages.answers;
 }
 
 static void check_hazards(struct core *c, struct arena *a)
