@@ -2,7 +2,6 @@
  *
  *   options -> launch case -> preset -> device and buffers -> run -> check -> save -> reports
  */
-#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -14,60 +13,17 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <jansson.h>
-
 #include "base/bug.h"
 #include "base/host_memory.h"
 #include "base/output.h"
-#include "cli/checkpoint.h"
 #include "cli/commands.h"
-#include "cli/run_options.h"
-#include "cli/run_what_if.h"
-#include "config/presets.h"
-#include "host/case.h"
-#include "host/simulate.h"
+#include "cli/run_outputs.h"
 #include "host/snapshot.h"
-#include "host/usage.h"
-#include "load/file.h"
-#include "load/line_table.h"
-#include "sanitize/sanitize.h"
-#include "view/annotate.h"
-#include "view/details.h"
-#include "view/json.h"
-#include "view/konata.h"
-#include "view/progress.h"
 #include "time/sm/hazard.h"
-#include "view/hazards.h"
-#include "view/html_page.h"
-#include "view/run_diff.h"
+#include "view/progress.h"
 #include "view/summary.h"
-#include "view/what_if_table.h"
 
-enum { PRINT_ELEMENTS = 16 };
-
-/* Everything one run owns. */
-struct run {
-  struct run_options opt;
-  struct checkpoint *checkpoint; /* where it runs, when it is to be saved; NULL: nowhere */
-  struct launch_case lc;
-  struct preset preset;
-  bool has_preset;
-  FILE *print; /* the kernel's own text */
-  struct case_run *cr;
-  struct simulator *simulator;
-  struct sim_result result;
-  struct report report;
-  struct run_what_if what_if; /* --what-if */
-  struct line_table lines; /* --annotate, --html */
-  struct usage *usage;     /* --html */
-  struct run_doc baseline; /* --html-baseline */
-  struct pipe_log *pipe;   /* --pipeline */
-  struct activity *activity; /* --timeline */
-  struct sanitizer *sanitizer; /* --check; NULL: none */
-  uint64_t defects;
-};
-
-static bool choose_gpu(struct run *r, struct err *e)
+static bool choose_gpu(struct launch_run *r, struct err *e)
 {
   TRY(run_options_gpu(&r->opt, &r->lc, &r->preset, &r->report.gpu, e));
   r->has_preset = true;
@@ -89,7 +45,7 @@ static bool expected_files_exist(const struct launch_case *c, struct err *e)
 }
 
 /* cudaMalloc would fail on the real board, too. */
-static bool buffers_fit(const struct run *r, struct err *e)
+static bool buffers_fit(const struct launch_run *r, struct err *e)
 {
   uint64_t have = (uint64_t)r->preset.params.gpu_memory_mib << 20, left = have;
   for (unsigned i = 0; i < r->lc.n_buffers; i++) {
@@ -105,7 +61,7 @@ static bool buffers_fit(const struct run *r, struct err *e)
 }
 
 /* Files are better known to be writable before a long run than after it. */
-static bool set_up_observers(struct run *r, struct err *e)
+static bool set_up_observers(struct launch_run *r, struct err *e)
 {
   const struct params *p = &r->preset.params;
   if (r->opt.timeline) {
@@ -122,7 +78,7 @@ static bool set_up_observers(struct run *r, struct err *e)
 }
 
 /* Files are better known to be good before a long run. */
-static bool set_up_page(struct run *r, struct err *e)
+static bool set_up_page(struct launch_run *r, struct err *e)
 {
   if (!r->opt.html) return true;
   TRY(output_check(r->opt.html, e));
@@ -140,13 +96,7 @@ static void checkpoint_name(const struct run_options *o, unsigned i, char *path,
   else snprintf(path, size, "%s.%lu", o->checkpoint, o->checkpoint_at[i]);
 }
 
-/* Where the kernel's own text goes. */
-static FILE *printed_to(const struct run_options *o)
-{
-  return o->json && !strcmp(o->json, "-") ? stderr : stdout;
-}
-
-static bool set_up(struct run *r, struct err *e)
+static bool set_up(struct launch_run *r, struct err *e)
 {
   char path[PATH_MAX];
   if (r->opt.n_checkpoints) {
@@ -161,7 +111,7 @@ static bool set_up(struct run *r, struct err *e)
   TRY(set_up_page(r, e));
   struct device_config config = device_config_for(&r->preset.params, !r->opt.functional);
   config.presets = r->opt.presets;
-  r->print = printed_to(&r->opt);
+  r->print = run_printed_to(&r->opt);
   config.print = &r->print;
   if (r->opt.sanitize) config.gap_bytes = SANITIZE_GAP;
   if (!(r->cr = case_setup(&r->lc, &config, e))) return false;
@@ -225,15 +175,15 @@ static enum sim_hazards hazards_of(enum hazard_option o)
   }
 }
 
-static void sanitize_start(struct run *r)
+static void sanitize_start(struct launch_run *r)
 {
   const struct sanitize_options so = {.tools = r->opt.sanitize, .level = r->opt.print_level,
-                                      .out = printed_to(&r->opt)};
+                                      .out = run_printed_to(&r->opt)};
   if (r->opt.sanitize) r->sanitizer = sanitizer_new(&so, case_device(r->cr)->mem);
 }
 
 /* One launch, watched by the sanitizer when there is one. */
-static bool simulate_once(struct run *r, struct sim_options *o, struct err *e)
+static bool simulate_once(struct launch_run *r, struct sim_options *o, struct err *e)
 {
   if (r->sanitizer) o->tap = sanitizer_begin(r->sanitizer, r->report.module, case_launch(r->cr));
   if (!simulate(r->simulator, case_launch(r->cr), o, &r->result, e)) return false;
@@ -243,7 +193,7 @@ static bool simulate_once(struct run *r, struct sim_options *o, struct err *e)
 
 /* What a run meets at its checkpoints. */
 struct checkpoints {
-  struct run *run;
+  struct launch_run *run;
   struct watch *watch;
   struct sim_options *sim;
 };
@@ -251,10 +201,10 @@ struct checkpoints {
 /* Streams of the process that saved are not there any more, and its clock was another one. */
 static void take_over(const struct checkpoints *c, double saved_at)
 {
-  struct run *r = c->run;
+  struct launch_run *r = c->run;
   struct progress *line = &c->watch->line;
   const double start = progress_now() - (saved_at - line->start);
-  case_print_again(r->cr, printed_to(&r->opt));
+  case_print_again(r->cr, run_printed_to(&r->opt));
   c->sim->report = stderr;
   progress_start(line, stderr, !r->opt.quiet);
   line->start = start;
@@ -263,7 +213,7 @@ static void take_over(const struct checkpoints *c, double saved_at)
 static bool stop_at_checkpoint(void *ctx, unsigned i, uint64_t cycle, unsigned *threads, struct err *e)
 {
   const struct checkpoints *c = ctx;
-  struct run *r = c->run;
+  struct launch_run *r = c->run;
   struct restored restored;
   char path[PATH_MAX];
   const double now = progress_now();
@@ -280,14 +230,14 @@ static bool stop_at_checkpoint(void *ctx, unsigned i, uint64_t cycle, unsigned *
   return true;
 }
 
-static void say_missed(const struct run *r)
+static void say_missed(const struct launch_run *r)
 {
   for (unsigned i = r->result.stops; i < r->opt.n_checkpoints; i++)
     fprintf(stderr, "warpstep: no checkpoint at cycle %lu: the launch ended in cycle %" PRIu64 "\n",
             r->opt.checkpoint_at[i], r->result.cycles);
 }
 
-static bool simulate_case(struct run *r, struct err *e)
+static bool simulate_case(struct launch_run *r, struct err *e)
 {
   struct watch w;
   struct sim_options o = {
@@ -331,7 +281,7 @@ static bool simulate_case(struct run *r, struct err *e)
   return true;
 }
 
-static bool check(struct run *r, struct err *e)
+static bool check(struct launch_run *r, struct err *e)
 {
   if (!r->opt.check || r->result.end != RUN_DONE) return true;
   TRY(case_check(r->cr, &r->report.check, &r->report.n_checks, e));
@@ -339,135 +289,8 @@ static bool check(struct run *r, struct err *e)
   return true;
 }
 
-/* "NAME" or "NAME:N" -> one line of values. */
-static bool print_buffer(const struct run *r, const char *spec, FILE *f, struct err *e)
-{
-  const char *colon = strrchr(spec, ':');
-  size_t len = colon ? (size_t)(colon - spec) : strlen(spec);
-  const struct case_buffer *b = NULL;
-  unsigned long n = PRINT_ELEMENTS;
-  uint8_t bytes[8];
-  char text[64];
-
-  if (colon && !cli_number(colon + 1, 1, 1ul << 30, &n))
-    return err_set(e, "--print-buf %s: '%s' is not a number of elements", spec, colon + 1);
-  for (unsigned i = 0; i < r->lc.n_buffers; i++)
-    if (strlen(r->lc.buffer[i].name) == len && !memcmp(r->lc.buffer[i].name, spec, len))
-      b = &r->lc.buffer[i];
-  if (!b) return err_set(e, "--print-buf %s: there is no buffer '%.*s'", spec, (int)len, spec);
-  if (n > b->count) n = b->count;
-  fprintf(f, "%s[0..%lu] =", b->name, n - 1);
-  for (uint64_t i = 0; i < n; i++) {
-    uint64_t addr = case_buffer_address(r->cr, b->name) + i * value_bytes(b->type);
-    BUG_ON(!gmem_read(case_device(r->cr)->mem, addr, bytes, value_bytes(b->type)));
-    value_print(b->type, bytes, text, sizeof text);
-    fprintf(f, " %s", text);
-  }
-  fputc('\n', f);
-  return true;
-}
-
-static bool write_json(const struct run *r, struct err *e)
-{
-  struct output out;
-  FILE *f = output_open(&out, r->opt.json, e);
-
-  if (!f) return false;
-  view_json_write(f, &r->report, r->opt.json_host);
-  return output_close(&out, true, e);
-}
-
-static bool write_pipeline(const struct run *r, struct err *e)
-{
-  struct output out;
-  FILE *f = output_open(&out, r->opt.pipeline, e);
-
-  if (!f) return false;
-  pipe_log_sort(r->pipe);
-  view_konata_write(f, r->pipe, &r->report);
-  if (r->pipe->lost)
-    fprintf(stderr,
-            "warpstep: --pipeline: %" PRIu64 " more instructions are not in %s, the first issued in cycle %" PRIu64
-            "; choose fewer with --pipeline-warps, --pipeline-cycles or --pipeline-sm\n",
-            r->pipe->lost, r->opt.pipeline, r->pipe->lost_from);
-  if (!r->pipe->n_insts)
-    fprintf(
-        stderr,
-        "warpstep: --pipeline: %s is empty: none of the chosen warps issued in the chosen cycles; the grid has %" PRIu64
-        " CTAs, and the launch %" PRIu64 " cycles\n",
-        r->opt.pipeline, func_source(case_launch(r->cr)->func)->n_ctas, r->result.cycles);
-  return output_close(&out, true, e);
-}
-
-static bool write_timeline(const struct run *r, struct err *e)
-{
-  const struct launch *l = case_launch(r->cr);
-  const struct step_source *source = func_source(l->func);
-  const struct activity_kernel k = {.name = r->report.kernel->name,
-                                    .number = 1,
-                                    .end = r->result.time_ps,
-                                    .timed = true,
-                                    .grid = source->grid,
-                                    .block = source->block,
-                                    .cycles = r->result.cycles};
-  struct output out;
-  FILE *f = output_open(&out, r->opt.timeline, e);
-
-  if (!f) return false;
-  activity_kernel(r->activity, &k);
-  activity_ran(r->activity, source, &k);
-  activity_write(r->activity, f);
-  if (!activity_has_ctas(r->activity))
-    fprintf(
-        stderr,
-        "warpstep: --timeline: no CTA in %s: none began on the chosen SMs in the chosen cycles; the grid has %" PRIu64
-        " CTAs, and the launch %" PRIu64 " cycles\n",
-        r->opt.timeline, source->n_ctas, r->result.cycles);
-  if (activity_lost(r->activity))
-    fprintf(stderr, "warpstep: --timeline: %" PRIu64 " slices more are not in %s; choose fewer with --timeline-sms, "
-                    "--timeline-warps or --timeline-cycles\n", activity_lost(r->activity), r->opt.timeline);
-  return output_close(&out, true, e);
-}
-
-static bool write_page(const struct run *r, struct err *e)
-{
-  struct output out;
-  FILE *f = output_open(&out, r->opt.html, e);
-
-  if (!f) return false;
-  struct text_out report;
-  text_out_open(&report, NULL);
-  html_page_report(&report, &r->report, r->opt.json_host);
-  const struct html_run run = {.number = 1, .report = report.data, .bytes = report.n};
-  html_page_write(f, &(struct html_page){.run = &run, .n_runs = 1, .baseline = r->baseline.root,
-                                         .baseline_name = r->baseline.path});
-  text_out_close(&report);
-  return output_close(&out, true, e);
-}
-
-static bool write_reports(const struct run *r, struct err *e)
-{
-  const struct run_options *o = &r->opt;
-  bool json_on_stdout = o->json && !strcmp(o->json, "-");
-
-  if (o->out) TRY(case_save(r->cr, o->out, e));
-  if (!o->quiet && !r->report.fault)
-    view_summary_write(json_on_stdout ? stderr : stdout, &r->report);
-  if (o->details) view_details_write(json_on_stdout ? stderr : stdout, &r->report);
-  if (!r->report.fault) view_what_if_write(json_on_stdout ? stderr : stdout, &r->report);
-  if (r->report.hazards && (!o->quiet || r->report.hazards->n_findings))
-    view_hazards_write(json_on_stdout ? stderr : stdout, &r->report, o->hazards == HAZARDS_GAPS);
-  if (o->annotate && r->report.profile) view_annotate_write(json_on_stdout ? stderr : stdout, &r->report, &r->lines);
-  for (unsigned i = 0; i < o->print_buf.n; i++)
-    TRY(print_buffer(r, o->print_buf.item[i], json_on_stdout ? stderr : stdout, e));
-  if (r->pipe) TRY(write_pipeline(r, e));
-  if (r->activity) TRY(write_timeline(r, e));
-  if (o->html) TRY(write_page(r, e));
-  return o->json ? write_json(r, e) : true;
-}
-
 /* A captured launch that faulted must fault as it did. */
-static bool same_fault(const struct run *r)
+static bool same_fault(const struct launch_run *r)
 {
   const struct snapshot *s = r->lc.snapshot;
   if (!s || !r->opt.check || s->fault == r->report.fault->kind) return true;
@@ -477,7 +300,7 @@ static bool same_fault(const struct run *r)
 }
 
 /* What went wrong is said on stderr, also by --quiet. */
-static int verdict(const struct run *r)
+static int verdict(const struct launch_run *r)
 {
   const struct report *rep = &r->report;
 
@@ -499,18 +322,18 @@ static int verdict(const struct run *r)
   return CLI_MISMATCH;
 }
 
-static int run_all(struct run *r)
+static int run_all(struct launch_run *r)
 {
   struct err e = {0}, unchecked = {0};
 
   if (!set_up(r, &e) || !simulate_case(r, &e)) return cli_error("%s", e.msg);
   /* A missing reference file must not cost the reader the results of a long run. */
   bool could_check = check(r, &unchecked);
-  if (!write_reports(r, &e)) return cli_error("%s", e.msg);
+  if (!run_write_outputs(r, &e)) return cli_error("%s", e.msg);
   return could_check ? verdict(r) : cli_error("%s", unchecked.msg);
 }
 
-static void run_free(struct run *r)
+static void run_free(struct launch_run *r)
 {
   line_table_free(&r->lines);
   sanitizer_free(r->sanitizer);
@@ -528,7 +351,7 @@ static void run_free(struct run *r)
 /* c: where it can be saved; NULL: it is not to be. */
 static int run_once(struct checkpoint *c, int argc, char **argv)
 {
-  struct run *r = calloc(1, sizeof *r);
+  struct launch_run *r = calloc(1, sizeof *r);
   int status;
 
   NO_MEMORY_IF(!r);
