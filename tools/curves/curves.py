@@ -203,7 +203,7 @@ def stream(kernel, arrays):
     def measure(preset, threads):
         """A stream of doubles from and to DRAM at `threads` threads per SM: GB/s of useful data. As in the source the
         arrays lie where they lie, however long the run: how far they are apart decides which channels of DRAM read and
-        write at the same time (docs/accuracy.md, "Channels in step")."""
+        write at the same time (docs/accuracy-tried.md, "Channels in step")."""
         threads = int(threads)
         ctas = 2 if threads > 112 else 1
         block = threads // ctas
