@@ -72,6 +72,11 @@ splits=tools/validation/splits.py
 "$splits" --check
 verdict $? "rows are fitted or held out as listed"
 
+# The first table of docs/accuracy.md is what the recorded errors give.
+summary=tools/validation/summary.py
+"$summary" --check
+verdict $? "the table of docs/accuracy.md is that of the recorded errors"
+
 tree=$(mktemp -d) || exit 2
 trap 'rm -rf "$tree"' EXIT
 mkdir -p "$tree/data/validation"
@@ -100,4 +105,21 @@ verdict $? "a fitted row that comes back as held out is refused"
 sed -n 's/^\(tuning-rtx-a6000,[^,]*\),.*/\1/p' data/validation/fitted.csv >>"$tree/data/validation/held-out.csv"
 "$splits" --check --root "$tree" | grep 'what was fitted once is not held out' >/dev/null
 verdict $? "so is one in both lists"
+
+# Errors of 10, -20 and 30 % of 100, 200 and 300 us, and a fitted row of 50 %: mean 20.0 %, p90 28.0 %, in order.
+toy=$tree/toy
+mkdir -p "$toy/data/validation" "$toy/docs"
+touch "$toy/data/validation/toy.suite"
+printf '# a comment\nid,split,measured\na,held-out,100\nb,held-out,200\nc,held-out,300\nd,fitted,400\n' >"$toy/data/validation/toy.csv"
+printf 'id,error_pct\na,10\nb,-20\nc,30\nd,50\n' >"$toy/data/validation/toy.recorded.csv"
+# shellcheck disable=SC2016 # a document's own backticks
+printf '| board | what | 3 | 20.0 %% | 28.0 %% | 1.000 | `--suite toy` |\n' >"$toy/docs/accuracy.md"
+"$summary" --check --root "$toy"
+verdict $? "a summary by hand"
+sed -i 's/20.0/19.9/' "$toy/docs/accuracy.md"
+"$summary" --check --root "$toy" | grep 'toy has 3, 19.9 %, 28.0 %, 1.000 .* the recorded errors give 3, 20.0 %' >/dev/null
+verdict $? "a mean that was not updated is refused"
+: >"$toy/docs/accuracy.md"
+"$summary" --check --root "$toy" | grep 'no line of the suite toy' >/dev/null
+verdict $? "a suite that the page lacks is refused"
 exit $failed
