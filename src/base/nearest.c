@@ -43,11 +43,20 @@ unsigned nearest_distance(const char *a, const char *b)
   return row[n % 3][m];
 }
 
-/* "sm.max_warps" for "max_warps". */
-static bool is_last_part(const char *asked, const char *name)
+static bool same_folded(const char *a, const char *b, size_t n)
 {
-  const char *dot = strrchr(name, '.');
-  return dot && !strcmp(dot + 1, asked);
+  for (size_t i = 0; i < n; i++)
+    if (folded(a[i]) != folded(b[i])) return false;
+  return true;
+}
+
+/* "sm.max_warps" for "max_warps", "rtx-3070" for "3070", "v100-pcie" for "v100". */
+static bool is_part(const char *asked, const char *name)
+{
+  const size_t n = strlen(asked), length = strlen(name);
+  if (n >= length) return false;
+  const char *tail = name + length - n;
+  return (strchr(".-", tail[-1]) && same_folded(tail, asked, n)) || (name[n] == '-' && same_folded(name, asked, n));
 }
 
 void nearest_offer(struct nearest *n, const char *name)
@@ -55,7 +64,7 @@ void nearest_offer(struct nearest *n, const char *name)
   size_t asked = strlen(n->asked), length = strlen(name);
   if (!asked || !length || asked > NEAREST_LONGEST || length > NEAREST_LONGEST) return;
   unsigned most = asked < EDIT_PER ? 1 : (unsigned)asked / EDIT_PER;
-  unsigned distance = is_last_part(n->asked, name) ? 1 : nearest_distance(n->asked, name);
+  unsigned distance = is_part(n->asked, name) ? 0 : nearest_distance(n->asked, name);
   if (distance > most || distance >= asked || (n->best[0] && distance >= n->distance)) return;
   n->distance = distance;
   memcpy(n->best, name, length + 1);

@@ -7,8 +7,8 @@
  *
  * The distance is that of edits (a character inserted, deleted, replaced, or swapped with its neighbour; Damerau 1964),
  * without regard to case and with '-', '_' and '.' for the same. Only what is near is named: an edit for every three
- * characters of what was asked, one at least. A name of several parts is near, too, when its last part is exactly what
- * was asked: "max_warps" means sm.max_warps.
+ * characters of what was asked, one at least. Nearest of all is a name of several parts whose last ones are what was
+ * asked ("max_warps" means sm.max_warps, "3070" rtx-3070), or those before a '-' ("v100" means v100-pcie).
  */
 #ifndef WS_BASE_NEAREST_H
 #define WS_BASE_NEAREST_H

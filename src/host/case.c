@@ -250,8 +250,9 @@ static bool launch_kernel(struct case_run *r, struct err *e)
   const struct launch_case *c = r->c;
   const struct module_kernel *k = r->kernel;
   if (c->n_args != k->n_params)
-    return err_set(e, "%s: %u arguments; kernel '%.200s' takes %u: state each (--arg, or args in a launch file)",
-                   c->origin, c->n_args, k->name, k->n_params);
+    return err_set(e, "%s: %u arguments; kernel '%.200s' takes %u: state each (--arg, or args in a launch file)%s",
+                   c->origin, c->n_args, k->name, k->n_params,
+                   c->n_args ? "" : "; a program as a whole runs under 'warpstep exec'");
   uint8_t *params = arena_alloc(&r->arena, k->param_bytes + 1u, 16);
   for (unsigned i = 0; i < c->n_args; i++) TRY(pack_arg(r, i, params, e));
   struct launch_desc desc = { .code = r->code.instance, .kernel = k, .shared_dynamic = c->shmem,

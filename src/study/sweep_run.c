@@ -132,14 +132,15 @@ static void take_report(const json_t *root, struct sweep_result *out)
   }
 }
 
-static void read_last_words(const char *log, char text[LAST_WORDS])
+/* The last line that begins so, "": any that is not empty. */
+static void read_last_words(const char *log, const char *begin, char text[LAST_WORDS])
 {
   char line[LAST_WORDS];
   FILE *f = fopen(log, "r");
   text[0] = '\0';
   while (f && fgets(line, sizeof line, f)) {
     line[strcspn(line, "\n")] = '\0';
-    if (line[0]) text_safe(line, text, LAST_WORDS);
+    if (line[0] && !strncmp(line, begin, strlen(begin))) text_safe(line, text, LAST_WORDS);
   }
   if (f) fclose(f);
 }
@@ -157,7 +158,7 @@ static void tell(const struct runner *r, const struct sweep_point *p, const stru
   sweep_settings(r->w, p, settings);
   fprintf(r->o->progress, "%s %s %s: ", p->gpu, p->run, settings);
   if (x->timed) fprintf(r->o->progress, "%.0f cycles, %.1f s\n", x->cycles, x->host_seconds);
-  else if (x->status == 0) fprintf(r->o->progress, "no launch was timed\n");
+  else if (x->status == 0) fprintf(r->o->progress, "no launch was timed%s%s\n", x->why ? ": " : "", x->why ? x->why : "");
   else if (x->status < 0) fprintf(r->o->progress, "took longer than %u s\n", r->o->limit_s);
   else fprintf(r->o->progress, "status %d: %s\n", x->status, x->why);
 }
@@ -180,8 +181,8 @@ static bool collect(struct runner *r, struct job *j, int wait_status, struct err
   if (root && x.status == 0) take_report(root, &x);
   char *report = root ? json_dumps(root, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
   x.report = report;
-  read_last_words(log, why);
-  if (x.status != 0) x.why = why;
+  read_last_words(log, x.status != 0 ? "" : "warpstep: ", why); /* a program may end well without its kernels */
+  if (why[0] && !x.timed) x.why = why;
   const bool ok = sweep_store_add(r->store, r->w, &p, &x, e);
   tell(r, &p, &x);
   r->counts->ran++;

@@ -3,7 +3,7 @@
  *   result(gpu, run, settings)       the point (study/sweep.h); primary key
  *          status                    exit status of the run; 128 + signal; -1: it took too long
  *          cycles, time_ns, warp_insts, host_seconds   NULL where the run did not get so far
- *          why                       the last line of a run that failed
+ *          why                       the last line of a run that failed; of one without a timed launch ours
  *          report                    what `--json` writes, for json_extract
  *   study(key, value)                name, version; and what results depend on besides their point: `build`, the
  *                                    checksum of the program; `folder`, where runs start; `gpu NAME`, the

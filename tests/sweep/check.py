@@ -211,6 +211,16 @@ def check_failing(d):
     assert subprocess.run(["pgrep", "-f", "sleep 31.5"], capture_output=True).returncode == 1
 
 
+def check_untimed(d):
+    """A program that ends well without a timed launch: what was said of it under exec, not its own last words."""
+    (d / "none.sh").write_text("echo 'warpstep: the program has no code for this GPU' >&2\necho ends well\n")
+    p = sweep(d, SWEEP.replace(f"{KERNELS['vecadd']} --no-check", "exec sh none.sh"), "--jobs", "2")
+    assert p.stderr.count("no launch was timed: warpstep: the program has no code for this GPU\n") == 8, p.stderr
+    assert "16 of 16 points ran, 0 failed" in p.stderr, p.stderr
+    assert {r[1] for r in rows(d / "t.sqlite", "run, why") if r[0].startswith("exec")} == {"warpstep: the program has no code for this GPU"}
+    assert {r[1] for r in rows(d / "t.sqlite", "run, why") if not r[0].startswith("exec")} == {None}
+
+
 def check_stopped(d):
     """SIGTERM: what runs is stopped, what has ended is kept, no folder is left."""
     tmp = d / "tmp"

@@ -251,7 +251,7 @@ static void launches(void **state)
   const char *table = text_of("table");
   assert_non_null(table);
   assert_non_null(strstr(table, "warpstep: 3 kernel launches on "));
-  snprintf(want, sizeof want, "1 launches timed: %lld cycles; ", cycles);
+  snprintf(want, sizeof want, "1 launch timed: %lld cycles; ", cycles);
   assert_non_null(strstr(table, want));
   assert_non_null(strstr(table, "nominal for launches without time"));
   snprintf(want, sizeof want, "%12lld  %12lld  %10.2f\n", number(b, "warp_insts"), cycles,

@@ -9,7 +9,7 @@
 
 #include "base/nearest.h"
 
-static const char *const names[] = {"rtx-3070", "rtx-3080", "a100", "a40", "sm.max_warps", "mem.queue_entries", "run", "exec"};
+static const char *const names[] = {"rtx-3070", "rtx-3080", "a100", "a40", "v100-pcie", "sm.max_warps", "mem.queue_entries", "run", "exec"};
 
 static const char *hint(const char *asked)
 {
@@ -43,6 +43,8 @@ static void near_names(void **state)
   assert_string_equal(hint("a00"), "; did you mean 'a100'?");
   assert_string_equal(hint("max_warps"), "; did you mean 'sm.max_warps'?");
   assert_string_equal(hint("mem.queue_entrys"), "; did you mean 'mem.queue_entries'?");
+  assert_string_equal(hint("3070"), "; did you mean 'rtx-3070'?");
+  assert_string_equal(hint("V100"), "; did you mean 'v100-pcie'?");
 }
 
 static void far_names(void **state)
@@ -52,6 +54,8 @@ static void far_names(void **state)
   assert_string_equal(hint(""), "");
   assert_string_equal(hint("gtx-9999"), "");
   assert_string_equal(hint("x"), "");
+  assert_string_equal(hint("70"), ""); /* no part of a name */
+  assert_string_equal(hint("sm"), ""); /* a group is no parameter */
   assert_string_equal(hint("simulate"), "");
   memset(asked, 'a', sizeof asked - 1);
   asked[sizeof asked - 1] = '\0';

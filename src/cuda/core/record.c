@@ -173,15 +173,20 @@ static void write_notes(FILE *f, const struct record *r, const struct totals *t)
             (unsigned long long)r->share->stands, (double)r->share->stood / 1e6);
 }
 
+static const char *plural(uint64_t n)
+{
+  return n == 1 ? "" : "es";
+}
+
 void record_write_table(FILE *f, const struct record *r, const char *gpu, uint64_t total_ps)
 {
   const struct totals t = totals_of(r);
-  fprintf(f, "warpstep: %llu kernel launches on %s\n", (unsigned long long)t.launches, gpu);
+  fprintf(f, "warpstep: %llu kernel launch%s on %s\n", (unsigned long long)t.launches, plural(t.launches), gpu);
   fprintf(f, "launch  %-*s  %12s  %10s  %12s  %12s  %10s\n", NAME_COLUMN, "kernel", "grid", "block",
           "warp insts", "cycles", "us");
   write_rows(f, r, t.launches);
-  fprintf(f, "%llu launches timed: %llu cycles; the program's simulated time: %.2f us%s\n",
-          (unsigned long long)t.timed, (unsigned long long)t.cycles, (double)total_ps / 1e6,
+  fprintf(f, "%llu launch%s timed: %llu cycles; the program's simulated time: %.2f us%s\n",
+          (unsigned long long)t.timed, plural(t.timed), (unsigned long long)t.cycles, (double)total_ps / 1e6,
           t.nominal ? ", nominal for launches without time" : "");
   write_notes(f, r, &t);
   stalls_write_table(f, r);
