@@ -155,12 +155,13 @@ static void tell(const struct runner *r, const struct sweep_point *p, const stru
 {
   char settings[SWEEP_SETTINGS];
   if (!r->o->progress) return;
+  const char *why = x->why ? x->why : "";
   sweep_settings(r->w, p, settings);
   fprintf(r->o->progress, "%s %s %s: ", p->gpu, p->run, settings);
   if (x->timed) fprintf(r->o->progress, "%.0f cycles, %.1f s\n", x->cycles, x->host_seconds);
-  else if (x->status == 0) fprintf(r->o->progress, "no launch was timed%s%s\n", x->why ? ": " : "", x->why ? x->why : "");
+  else if (x->status == 0) fprintf(r->o->progress, "no launch was timed%s%s\n", why[0] ? ": " : "", why);
   else if (x->status < 0) fprintf(r->o->progress, "took longer than %u s\n", r->o->limit_s);
-  else fprintf(r->o->progress, "status %d: %s\n", x->status, x->why);
+  else fprintf(r->o->progress, "status %d: %s\n", x->status, why);
 }
 
 static double seconds_since(const struct timespec *t)
