@@ -28,27 +28,39 @@ static void call(struct shim *s, const struct task *w)
   pthread_mutex_lock(&s->lock);
 }
 
-/* Those of an access to memory that is closed (poll_trap.h); the thread that starts this one may be at one. */
-static void take_faults(void)
+/* The thread of these calls blocks signals but while a function runs: what that raises is handled in it, by the mask
+ * of the thread that gave the first function. */
+static void call_in_thread(struct shim *s, const struct task *w)
 {
-  sigset_t faults;
-  sigemptyset(&faults);
-  sigaddset(&faults, SIGSEGV);
-  sigaddset(&faults, SIGTRAP);
-  sigaddset(&faults, SIGSYS);
-  pthread_sigmask(SIG_UNBLOCK, &faults, NULL);
+  sigset_t blocked;
+  pthread_sigmask(SIG_SETMASK, &s->host_calls.signals, &blocked);
+  call(s, w);
+  pthread_sigmask(SIG_SETMASK, &blocked, NULL);
+}
+
+/* Those of an access to memory that is closed (poll_trap.h); the thread that starts this one may be at one. */
+static void take_faults(struct host_calls *h)
+{
+  static const int faults[] = {SIGSEGV, SIGTRAP, SIGSYS};
+  sigset_t taken;
+  sigemptyset(&taken);
+  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+    sigaddset(&taken, faults[i]);
+    sigdelset(&h->signals, faults[i]);
+  }
+  pthread_sigmask(SIG_UNBLOCK, &taken, NULL);
 }
 
 _Noreturn static void *call_all(void *p)
 {
   struct shim *s = p;
   struct host_calls *h = &s->host_calls;
-  take_faults();
+  take_faults(h);
   pthread_mutex_lock(&s->lock);
   for (;;) {
     while (!h->n) pthread_cond_wait(&h->posted, &s->lock);
     struct task *w = h->queue[0];
-    call(s, w);
+    call_in_thread(s, w);
     take_first(h);
     w->done = 1;
     if (w->unattended) front_end(&s->front, &w->command, s->front.now); /* nobody waits for it any more */
@@ -66,6 +78,7 @@ static void start(struct shim *s)
   pthread_cond_init(&h->returned, NULL);
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before); /* the program's threads get its signals */
+  h->signals = before;
   h->started = pthread_create(&h->thread, NULL, call_all, s) == 0;
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 }

@@ -7,6 +7,7 @@
 #define WS_CUDA_HOST_CALL_H
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -18,6 +19,7 @@ struct task;
 struct host_calls {
   pthread_t thread;
   bool started;
+  sigset_t signals; /* blocked while a function runs */
   pthread_cond_t posted, returned;
   struct task **queue; /* the first one is being called */
   uint32_t n, room;
