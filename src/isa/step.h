@@ -104,8 +104,8 @@ struct mem_effect {
   uint8_t bytes; /* per lane */
   bool strong;
   lane_mask lanes;          /* lanes that access memory */
-  bool far;                 /* mixed: some of near_lanes go to another CTA's shared memory */
   lane_mask near_lanes;     /* generic access: lanes that go to shared or local memory instead */
+  lane_mask far;            /* mixed: those of near_lanes that go to another CTA's shared memory */
   struct lane_shape shape;
   uint32_t shared_addr[LANES_MAX]; /* MEM_LDGSTS: destination in shared memory */
   uint32_t fill_bytes;             /* a fill (inst.mem.fill) alone: of shared memory, from addr of its first lane on */

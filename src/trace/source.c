@@ -145,6 +145,7 @@ static void fill_memory(const struct trace_source *s, const struct trace_step *t
   m->n_texels = 0;
   if (lanes) trace_step_addresses(s->k, t, m->addr);
   m->near_lanes = generic ? near_lanes(&s->k->header, m, lanes) : 0;
+  m->far = 0; /* traces name no CTA */
   m->lanes = lanes & ~m->near_lanes;
   for (unsigned i = 0; i < LANES && in->mem.op == MEM_LDGSTS; i++)
     m->shared_addr[i] = i * in->mem.bytes;

@@ -221,8 +221,8 @@ static void toy_access(const struct toy_warp *w, const struct inst *in, struct t
   struct mem_effect *m = e->mem;
   const bool scalar = x.op == S_LOAD;
   m->space = in->mem.space, m->op = in->mem.op, m->bytes = in->mem.bytes;
-  m->strong = m->far = false;
-  m->lanes = scalar ? 1 : w->exec, m->near_lanes = 0;
+  m->strong = false;
+  m->lanes = scalar ? 1 : w->exec, m->near_lanes = m->far = 0;
   for (unsigned i = 0; i < TOY_LANES; i++) {
     m->addr[i] = w->s[x.a % TOY_REGS] + literal + (scalar ? 0 : 4ull * w->v[x.b % TOY_REGS][i]);
     memcpy(m->data[i], &w->v[x.d % TOY_REGS][i], 4);

@@ -123,7 +123,7 @@ void mem_resolve(const struct func_warp *w, struct mem_effect *me)
   me->near_lanes = shared | local;
   me->lanes = lanes & ~me->near_lanes;
   for (uint32_t r = w->cta->cluster ? shared : 0; r; r &= r - 1)
-    me->far |= (uint32_t)me->addr[bits_first(r)] >> CLUSTER_SHIFT != w->cta->rank;
+    if ((uint32_t)me->addr[bits_first(r)] >> CLUSTER_SHIFT != w->cta->rank) me->far |= r & -r;
 }
 
 enum mem_space mem_lane_space(const struct func_warp *w, const struct mem_effect *me, unsigned lane,

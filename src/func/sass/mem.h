@@ -35,7 +35,7 @@ static inline struct mem_effect *mem_begin(struct effect *e, uint32_t m, enum me
   me->strong = strong;
   me->lanes = m;
   me->near_lanes = 0;
-  me->far = false;
+  me->far = 0;
   me->shape = (struct lane_shape){.bits = UINT64_MAX};
   e->flags |= EFF_MEM;
   return me;

@@ -398,16 +398,6 @@ static bool lane_performs(const struct func_warp *w, const struct uop *u, const 
   return swaps(u) || (other && type_of(u) != ATOM_F32 && type_of(u) != ATOM_F64);
 }
 
-/* Of a mixed access: does one of its lanes still go to another CTA? */
-static bool goes_far(const struct func_warp *w, const struct mem_effect *me)
-{
-  for (uint32_t r = me->far ? (uint32_t)me->near_lanes : 0; r; r &= r - 1) {
-    uint64_t a;
-    if (mem_lane_space(w, me, bits_first(r), &a) == MEM_CLUSTER && a >> CLUSTER_SHIFT != w->cta->rank) return true;
-  }
-  return false;
-}
-
 /* A generic atomic with a predicate result is performed where hardware can, and the predicate says where; the
  * compiler's own code does the rest (CUDA 13.0): a loop of ATOMS.CAST.SPIN where QSPC.S finds the CTA's shared memory,
  * one of ATOM.CAST.SPIN where QSPC.D finds another CTA's, otherwise a plain load and store, which only a thread's own
@@ -423,7 +413,7 @@ static bool performs_some(struct func_warp *w, const struct uop *u, uint32_t m, 
     if (!lane_performs(w, u, me, bits_first(r))) done &= ~(r & -r);
   me->lanes &= done;
   me->near_lanes &= done;
-  me->far = goes_far(w, me);
+  me->far &= done;
   pred_write(w, u->pu, m, done);
   if (!done) e->flags &= ~(uint32_t)EFF_MEM;
   return done;

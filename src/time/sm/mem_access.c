@@ -52,6 +52,16 @@ static bool perform_now(struct mem_access *a, struct warp_slot *w, struct txn *t
   return true;
 }
 
+/* Of an access that leaves the SM: lanes that hit the CTA's shared memory or local memory never do. Where lines are not where its
+ * lanes are (t->gathered), all lanes but those of another CTA's memory are performed. */
+static bool perform_here(struct mem_access *a, struct warp_slot *w, struct txn *t)
+{
+  const struct mem_effect *m = &t->access->mem;
+  if (t->gathered && !t->far) return perform_now(a, w, t);
+  lane_mask here = (m->near_lanes & ~m->far) | (t->gathered ? m->lanes : 0);
+  return !here || perform(a, w, t, here);
+}
+
 /* First byte of shared memory that both touch, the LDGSTS `first` at its destinations. */
 static bool overlap(const struct txn *t, const struct txn *first, uint32_t *address)
 {
@@ -161,13 +171,11 @@ static bool global_access(struct mem_access *a, struct warp_slot *w, struct txn 
   if (!local) name_lines(t);
   bool remote = !local && t->grid->places && is_remote(t);
   if (remote && t->grid->apart && (t->gathered || t->inst->mem.image)) return refuse_elsewhere(a, t);
-  if (!local && (t->access->mem.strong || remote || strong_pending(&a->strong, t))) {
+  if (!local && (t->access->mem.strong || remote || t->far || strong_pending(&a->strong, t))) {
     t->kind = TXN_STRONG;
     s->strong_insts++;
     strong_note(&a->strong, t, 1);
-    if (t->gathered) return perform_now(a, w, t); /* its lines are not where its lanes are */
-    /* Lanes of a generic access that hit shared or local memory never leave the SM. */
-    return !t->access->mem.near_lanes || perform(a, w, t, t->access->mem.near_lanes);
+    return perform_here(a, w, t);
   }
   t->kind = TXN_GLOBAL;
   return mem_access_comes_late(a, t) || perform_now(a, w, t);
@@ -258,15 +266,6 @@ static bool cluster_access(struct mem_access *a, struct warp_slot *w, struct txn
   return !t->access->mem.near_lanes || perform(a, w, t, t->access->mem.near_lanes);
 }
 
-static bool refuse_mixed(struct mem_access *a, const struct txn *t)
-{
-  *a->fault = (struct fault){.kind = FAULT_UNSUPPORTED, .pc = t->inst->pc, .source = t->grid->source};
-  snprintf(a->fault->text, sizeof a->fault->text,
-           "pc 0x%llx: an access to global memory and to shared memory of another CTA at once; only without time "
-           "(--functional)", (unsigned long long)t->inst->pc);
-  return false;
-}
-
 /* Addresses of LDC are bank << 32 | offset, those of scalar loads global ones. */
 static unsigned bank_of(const struct txn *t, uint64_t addr)
 {
@@ -321,12 +320,12 @@ bool mem_access_sort(struct mem_access *a, struct txn *t, uint64_t now)
   bool somewhere = touches && in->mem.space != MEM_NONE; /* a generic access is resolved */
   t->n_lines = 0;
   t->busy = t->extra = 0;
+  t->far = touches && t->access->mem.far;
   t->gathered = false;
   t->lanes_away = 0;
   t->kind = TXN_OTHER;
   t->op = touches ? t->access->mem.op : 0;
   t->stages = mem_stages(a->params, in, somewhere ? t->access->mem.space : in->mem.space, t->grid->lanes);
-  if (touches && t->access->mem.far) return refuse_mixed(a, t);
   if (touches && in->mem.copy)
     ok = copy_access(t);
   else if (touches && (t->access->mem.space == MEM_GLOBAL || t->access->mem.space == MEM_LOCAL))

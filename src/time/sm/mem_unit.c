@@ -314,7 +314,7 @@ bool mem_unit_leaves_later(struct mem_unit *u, unsigned cta_slot)
     const struct lsu *l = u->client[bits_first(r)].lsu;
     for (unsigned i = 0; i < l->n; i++) {
       const struct txn *t = &u->pool.t[lsu_at(l, i)];
-      if ((t->kind == TXN_CLUSTER || t->unread) && warp_of(u, t)->cta_slot == cta_slot) return true;
+      if ((t->kind == TXN_CLUSTER || t->far || t->unread) && warp_of(u, t)->cta_slot == cta_slot) return true;
     }
   }
   return false;
@@ -324,9 +324,9 @@ bool mem_unit_leaves_later(struct mem_unit *u, unsigned cta_slot)
 static void access_cluster(struct mem_unit *u, struct txn *t, uint16_t id, uint64_t now)
 {
   const struct mem_effect *m = &t->access->mem;
-  unsigned bytes = m->op == MEM_LOAD ? 0 : bits_count(m->lanes) * m->bytes;
-  u->stats->cluster_bytes += bits_count(m->lanes) * m->bytes;
-  t->waiting = 1;
+  unsigned all = bits_count(t->far ? m->far : m->lanes) * m->bytes, bytes = m->op == MEM_LOAD ? 0 : all;
+  u->stats->cluster_bytes += all;
+  t->waiting++;
   sm_port_cluster_send(&u->port, (struct cluster_msg){.txn = id, .kind = CLUSTER_ACCESS}, bytes, now);
 }
 
@@ -501,7 +501,7 @@ static void strong_lines(struct mem_unit *u, struct txn *t, uint64_t now)
   }
   book_sectors(u, t, sectors);
   t->waiting = t->n_lines;
-  if (!t->n_lines) finish(u, t); /* no lane: nobody will answer */
+  if (!t->n_lines && !t->far) finish(u, t); /* no lane: nobody will answer */
 }
 
 __attribute__((cold)) static void tell_sources_read(struct mem_unit *u, const struct txn *t, uint64_t visible)
@@ -557,7 +557,7 @@ static void grant(struct mem_unit *u, struct mem_client *c, uint64_t now)
     load_lines(u, t, id, now);
   else if (t->kind == TXN_STRONG)
     strong_lines(u, t, now);
-  else if (t->kind == TXN_CLUSTER)
+  if (t->kind == TXN_CLUSTER || t->far)
     access_cluster(u, t, id, now);
   else if (t->kind == TXN_COPY) {
     t->waiting = 1;
@@ -599,6 +599,14 @@ static void filled(void *ctx, uint32_t id)
   line_done(f->u, (uint16_t)id, f->now);
 }
 
+/* The last answer, of a slice or, when some lanes went to other CTAs, of the network, has everything. */
+static void strong_answer(struct mem_unit *u, struct txn *t)
+{
+  if (t->waiting > 1) return;
+  strong_note(&u->access.strong, t, -1);
+  if (!t->gathered || t->far) finish(u, t);
+}
+
 static void answer(struct mem_unit *u, struct mem_reply r, uint64_t now)
 {
   u->port.outstanding--;
@@ -622,10 +630,7 @@ static void answer(struct mem_unit *u, struct mem_reply r, uint64_t now)
   }
   struct txn *t = &u->pool.t[r.txn];
   t->grid->last_answer = now * u->period;
-  if (r.kind == REQ_STRONG && t->waiting == 1) {
-    strong_note(&u->access.strong, t, -1);
-    if (!t->gathered) finish(u, t);
-  }
+  if (r.kind == REQ_STRONG) strong_answer(u, t);
   if (r.kind == REQ_SERVICE) {
     warp_hold_until(u->client[t->sub_core].warps, t->warp, now + 1);
     wake(u, t, now + 1);
@@ -673,7 +678,8 @@ static void replies_cycle(struct mem_unit *u, uint64_t now)
     } else if (t->kind == TXN_COPY) {
       copy_engine_delivered(&u->copies, t->id, now);
     } else {
-      finish(u, t);
+      if (t->kind == TXN_STRONG) strong_answer(u, t);
+      else finish(u, t);
       line_done(u, t->id, now);
     }
     cluster_queue_pop(&p->cluster_in);

@@ -508,12 +508,13 @@ bool sm_perform_cluster(struct sm *m, unsigned txn, struct cluster_load *load, s
   struct txn *t = &m->mem.pool.t[txn];
   struct step_warp *w = m->sub_core[t->sub_core].warps.slot[t->warp].step;
   const struct mem_effect *e = &t->access->mem;
+  const lane_mask lanes = t->far ? e->far : e->lanes;
   if (t->kind == TXN_COPY) count_copy(load, w, t->inst, &e->copy);
-  else for (lane_mask l = e->lanes; l; l &= l - 1) {
-    int sm = w->ops->cluster_worker(w->cta, (unsigned)(e->addr[bits_first(l)] >> RANK_SHIFT));
+  else for (lane_mask l = lanes; l; l &= l - 1) {
+    int sm = w->ops->cluster_worker(w->cta, (uint32_t)e->addr[bits_first(l)] >> RANK_SHIFT);
     if (sm >= 0) count_part(load, (unsigned)sm, e->bytes);
   }
-  return w->ops->perform(w, &t->access->effect, e->lanes, &m->view, f);
+  return w->ops->perform(w, &t->access->effect, lanes, &m->view, f);
 }
 
 bool sm_line_op(struct sm *m, const struct mem_req *r, struct line_op *o)

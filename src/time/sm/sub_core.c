@@ -410,7 +410,7 @@ static void take_txn(struct sub_core *p, struct passing *x)
 {
   struct txn_pool *pool = &p->ports.mem->pool;
   x->txn = &pool->t[txn_take(pool)];
-  x->txn->unread = x->txn->tries = false;
+  x->txn->unread = x->txn->tries = x->txn->far = false;
   x->effect = &x->txn->access->effect;
 }
 

@@ -58,6 +58,7 @@ struct txn {
   uint8_t sub_core, warp;
   uint8_t write_sb, read_sb;
   bool store;           /* no register result: MEMBAR waits for it */
+  bool far;             /* its access also goes to shared memory of other CTAs (mem_effect.far) */
   bool gathered;        /* performed at issue: ideal.coalescing moved its lines */
   bool left;            /* a weak store that has gone to L2: its CTA may end before the answer */
   uint8_t ldgsts_group; /* TXN_NO_GROUP: not an LDGSTS in flight */
