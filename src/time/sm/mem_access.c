@@ -52,8 +52,8 @@ static bool perform_now(struct mem_access *a, struct warp_slot *w, struct txn *t
   return true;
 }
 
-/* Of an access that leaves the SM: lanes that hit the CTA's shared memory or local memory never do. Where lines are not where its
- * lanes are (t->gathered), all lanes but those of another CTA's memory are performed. */
+/* Of an access that leaves the SM: lanes that hit the CTA's shared memory or local memory never do. Where lines are not
+ * where its lanes are (t->gathered), all lanes but those of another CTA's memory are performed. */
 static bool perform_here(struct mem_access *a, struct warp_slot *w, struct txn *t)
 {
   const struct mem_effect *m = &t->access->mem;
