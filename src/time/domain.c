@@ -19,8 +19,12 @@ struct domain {
   struct domain_config cfg;
   picos now;
   picos from, to; /* the window being run */
-  uint64_t progress, quiet; /* of the parts when the last window ended; windows since it grew */
-  struct part *group;  /* parts of the phase being run */
+  uint64_t quiet;      /* windows in which no part got anything done, up to now */
+  atomic_bool moved;   /* some part did in this one */
+  struct part *group;  /* parts of the phase being run, */
+  uint64_t *done;      /* and the progress of each when it ran last, or 0 */
+  uint64_t *all_done;  /* of all phases */
+  unsigned first[DOMAIN_MAX_PHASES]; /* of each phase, the first part that ran in this window; none: how many it has */
   unsigned *awake;     /* indices of those that have something to do */
   struct domain_share *share; /* per thread, the caller's first */
   unsigned n_shares;
@@ -30,9 +34,15 @@ struct domain {
 
 /* --- a window ---------------------------------------------------------------------------------- */
 
-static void run_part(struct part *p, picos from, picos to)
+/* Only a part that runs gets anything done. */
+static void run_part(struct domain *d, unsigned i)
 {
-  p->next = p->ops->run(p->self, from, to);
+  struct part *p = &d->group[i];
+  p->next = p->ops->run(p->self, d->from, d->to);
+  const uint64_t done = p->ops->progress(p->self);
+  if (done == d->done[i]) return;
+  d->done[i] = done;
+  atomic_store_explicit(&d->moved, true, memory_order_relaxed);
 }
 
 /* Parts are taken one at a time, from the thread's own share first, then from those of the others: which thread
@@ -43,14 +53,13 @@ static void run_shares(void *ctx, unsigned own)
   for (unsigned k = 0; k < d->n_shares; k++) {
     struct domain_share *s = &d->share[(own + k) % d->n_shares];
     for (unsigned i; (i = atomic_fetch_add_explicit(&s->next, 1, memory_order_relaxed)) < s->end;)
-      run_part(&d->group[d->awake[i]], d->from, d->to);
+      run_part(d, d->awake[i]);
   }
 }
 
-/* Runs the parts of a phase that have something to do, on all threads. */
-static void run_parallel(struct domain *d, const struct phase *p, struct team *team)
+/* Runs the parts of a phase that have something to do, on all threads. Returns the first of them. */
+static unsigned run_parallel(struct domain *d, const struct phase *p, struct team *team)
 {
-  d->group = p->part;
   unsigned n_awake = 0;
   for (unsigned t = 0, i = 0; t < d->n_shares; t++) {
     atomic_store_explicit(&d->share[t].next, n_awake, memory_order_relaxed);
@@ -58,20 +67,33 @@ static void run_parallel(struct domain *d, const struct phase *p, struct team *t
       if (p->part[i].next < d->to) d->awake[n_awake++] = i;
     d->share[t].end = n_awake;
   }
+  if (!n_awake) return p->n;
+  const unsigned first = d->awake[0];
   /* Waking helpers for one part would cost more than the part. */
   if (d->n_shares > 1 && n_awake > 1) team_run(team, run_shares, d);
   else run_shares(d, 0);
+  return first;
 }
 
 static void run_window(struct domain *d, struct team *team)
 {
+  atomic_store_explicit(&d->moved, false, memory_order_relaxed);
+  d->done = d->all_done;
   for (unsigned k = 0; k < d->cfg.n_phases; k++) {
     const struct phase *p = &d->cfg.phase[k];
+    d->group = p->part;
     if (p->serial)
-      for (unsigned i = 0; i < p->n; i++) run_part(&p->part[i], d->from, d->to);
+      for (unsigned i = d->first[k] = 0; i < p->n; i++) run_part(d, i);
     else
-      run_parallel(d, p, team);
+      d->first[k] = run_parallel(d, p, team);
+    d->done += p->n;
   }
+  d->quiet = atomic_load_explicit(&d->moved, memory_order_relaxed) ? 0 : d->quiet + 1;
+}
+
+unsigned domain_first_run(const struct domain *d, unsigned phase)
+{
+  return d->first[phase];
 }
 
 /* --- looking at all parts ---------------------------------------------------------------------- */
@@ -98,25 +120,7 @@ static bool anybody_waits(const struct domain *d)
   return false;
 }
 
-static uint64_t total_progress(const struct domain *d)
-{
-  uint64_t sum = 0;
-  for (unsigned k = 0; k < d->cfg.n_phases; k++)
-    for (unsigned i = 0; i < d->cfg.phase[k].n; i++) {
-      const struct part *p = &d->cfg.phase[k].part[i];
-      sum += p->ops->progress(p->self);
-    }
-  return sum;
-}
-
-static void watch_progress(struct domain *d)
-{
-  uint64_t done = total_progress(d);
-  d->quiet = done == d->progress ? d->quiet + 1 : 0;
-  d->progress = done;
-}
-
-static bool watchdog_bites(const struct domain *d)
+bool domain_is_quiet(const struct domain *d)
 {
   return d->follows ? d->report.quiet : d->quiet > d->cfg.watchdog_windows;
 }
@@ -124,14 +128,14 @@ static bool watchdog_bites(const struct domain *d)
 enum domain_end domain_state(const struct domain *d)
 {
   if (domain_next(d) == TIME_NEVER) return anybody_waits(d) ? DOMAIN_STUCK : DOMAIN_IDLE;
-  return watchdog_bites(d) ? DOMAIN_STUCK : DOMAIN_REACHED;
+  return domain_is_quiet(d) ? DOMAIN_STUCK : DOMAIN_REACHED;
 }
 
 /* --- in several processes ----------------------------------------------------------------------- */
 
 struct domain_report domain_report(const struct domain *d)
 {
-  struct domain_report r = {d->now, TIME_NEVER, anybody_waits(d), watchdog_bites(d)};
+  struct domain_report r = {d->now, TIME_NEVER, anybody_waits(d), domain_is_quiet(d)};
   for (unsigned k = 0; k < d->cfg.n_phases; k++)
     for (unsigned i = 0; i < d->cfg.phase[k].n; i++)
       if (d->cfg.phase[k].part[i].next < r.next) r.next = d->cfg.phase[k].part[i].next;
@@ -165,10 +169,13 @@ struct domain *domain_new(const struct domain_config *cfg)
   BUG_ON(cfg->window == 0 || cfg->n_phases > DOMAIN_MAX_PHASES);
   struct domain *d = mem_zeroed(1, sizeof *d);
   d->cfg = *cfg;
-  unsigned most = 1;
-  for (unsigned k = 0; k < cfg->n_phases; k++)
+  unsigned most = 1, all = 1;
+  for (unsigned k = 0; k < cfg->n_phases; k++) {
     if (!cfg->phase[k].serial && cfg->phase[k].n > most) most = cfg->phase[k].n;
+    all += cfg->phase[k].n;
+  }
   d->awake = mem_zeroed(most, sizeof *d->awake);
+  d->all_done = mem_zeroed(all, sizeof *d->all_done);
   return d;
 }
 
@@ -177,6 +184,7 @@ void domain_free(struct domain *d)
   if (!d) return;
   mem_free(d->share);
   mem_free(d->awake);
+  mem_free(d->all_done);
   mem_free(d);
 }
 
@@ -203,17 +211,21 @@ void domain_idle_until(struct domain *d, picos when)
   if (when > d->now) d->now = when;
 }
 
-enum domain_end domain_run(struct domain *d, picos until, struct team *team)
+enum domain_end domain_advance(struct domain *d, picos until, struct team *team)
 {
   share_out(d, team);
   for (;;) {
     d->from = domain_next(d);
-    if (d->from == TIME_NEVER) return domain_state(d);
-    if (d->from >= until) return DOMAIN_REACHED;
+    if (d->from == TIME_NEVER || d->from >= until) return DOMAIN_REACHED;
     d->to = d->now = d->from + d->cfg.window;
     run_window(d, team);
-    watch_progress(d);
     if (!d->cfg.between(d->cfg.ctx, d->now)) return DOMAIN_NOTICE;
-    if (watchdog_bites(d)) return DOMAIN_STUCK;
+    if (domain_is_quiet(d)) return DOMAIN_STUCK;
   }
+}
+
+enum domain_end domain_run(struct domain *d, picos until, struct team *team)
+{
+  const enum domain_end end = domain_advance(d, until, team);
+  return end == DOMAIN_REACHED && domain_next(d) == TIME_NEVER ? domain_state(d) : end;
 }

@@ -55,6 +55,12 @@ void domain_free(struct domain *);
 /* Runs the windows that begin before `until`, ps, on the team (NULL: on the caller's thread alone). */
 enum domain_end domain_run(struct domain *, picos until, struct team *);
 
+/* The same, but that REACHED also means that no part has anything to do: whether some wait takes a look at all of them,
+ * and a domain among others does not end for it. */
+enum domain_end domain_advance(struct domain *, picos until, struct team *);
+/* In the last window: the first part of a phase that ran; the number of its parts: none did. */
+unsigned domain_first_run(const struct domain *, unsigned phase);
+
 /* End of the last window, ps; before the first, the time set by domain_idle_until. */
 picos domain_now(const struct domain *);
 /* Nothing happens until `when`, ps: the next window begins then. In the past: no effect. */
@@ -64,6 +70,8 @@ void domain_idle_until(struct domain *, picos when);
 picos domain_next(const struct domain *);
 /* How it stands when no message comes: IDLE, STUCK, or REACHED: there is something to do. */
 enum domain_end domain_state(const struct domain *);
+/* Nothing has happened for so long that it is stuck. */
+bool domain_is_quiet(const struct domain *);
 
 /* How a domain stands between windows, in a process that lets it pass. */
 struct domain_report {

@@ -261,6 +261,50 @@ static void notice_ends_the_run(void **state)
   arena_free(&arena);
 }
 
+static unsigned looks; /* at whether a part waits */
+
+static bool counted_busy(const void *self)
+{
+  looks++;
+  return node_busy(self);
+}
+
+static const struct part_ops counted_ops = {node_run, node_progress, counted_busy, node_dump};
+
+/* A domain among others has nothing to do in most epochs: who waits is then asked only where the answer counts. */
+static void advancing_asks_nobody(void **state)
+{
+  (void)state;
+  static struct ring r;
+  ring_build(&r, 1, true, 9);
+  for (unsigned i = 0; i < NODES; i++) r.part[i].ops = &counted_ops;
+  r.node[1].stuck = true;
+  looks = 0;
+  reply_queue_push(&r.node[2].in, (struct mem_reply){.arrive = 0});
+  assert_int_equal(domain_advance(r.domain, 3 * WINDOW, NULL), DOMAIN_REACHED);
+  assert_int_equal(domain_advance(r.domain, TIME_NEVER, NULL), DOMAIN_REACHED);
+  assert_int_equal(r.node[2].n, 10);
+  assert_int_equal(looks, 0);
+  assert_int_equal(domain_run(r.domain, TIME_NEVER, NULL), DOMAIN_STUCK);
+  assert_int_equal(looks, 2); /* node 0 does not wait, node 1 does */
+  ring_free(&r);
+}
+
+/* Which part ran first in a window: others may leave out what only concerns those that did. */
+static void first_to_run_is_known(void **state)
+{
+  (void)state;
+  for (unsigned threads = 1; threads <= 3; threads += 2)
+    for (unsigned first = 0; first < NODES; first++) {
+      static struct ring r;
+      ring_build(&r, threads, true, 0);
+      for (unsigned i = first; i < NODES; i++) reply_queue_push(&r.node[i].in, (struct mem_reply){.arrive = 0});
+      assert_int_equal(domain_run(r.domain, WINDOW, r.team), DOMAIN_IDLE);
+      assert_int_equal(domain_first_run(r.domain, 0), first);
+      ring_free(&r);
+    }
+}
+
 /* --- the team ---------------------------------------------------------------------------------- */
 
 static double cpu_seconds(void)
@@ -393,6 +437,8 @@ int main(void)
       cmocka_unit_test(watchdog_counts_over_pieces),
       cmocka_unit_test(pieces_are_the_whole),
       cmocka_unit_test(notice_ends_the_run),
+      cmocka_unit_test(advancing_asks_nobody),
+      cmocka_unit_test(first_to_run_is_known),
       cmocka_unit_test(idle_helpers_sleep),
       cmocka_unit_test(no_job_is_lost), cmocka_unit_test(late_helpers_stay_out),
     cmocka_unit_test(fewer_threads),

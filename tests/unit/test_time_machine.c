@@ -70,8 +70,11 @@ static uint64_t node_progress(const void *self)
   return ((const struct node *)self)->n;
 }
 
+static unsigned looks; /* at whether a node waits */
+
 static bool node_busy(const void *self)
 {
+  looks++;
   return ((const struct node *)self)->in.n > 0;
 }
 
@@ -237,6 +240,16 @@ static void pieces_are_the_whole(void **state)
   drop(first);
 }
 
+/* While one domain has something to do, nobody is asked whether he waits: a GPU has hundreds of parts, and epochs are as
+ * short as a link. At the end each is asked once for the machine's state. */
+static void waiting_costs_nothing_until_the_end(void **state)
+{
+  (void)state;
+  looks = 0;
+  drop(whole(LAMBDA, 1));
+  assert_int_equal(looks, DOMAINS * NODES);
+}
+
 /* Sends one message into the link and is busy until one comes. */
 static picos asker_run(void *self, picos from, picos to)
 {
@@ -324,6 +337,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(epochs_and_threads_do_not_matter),
       cmocka_unit_test(pieces_are_the_whole),
+      cmocka_unit_test(waiting_costs_nothing_until_the_end),
       cmocka_unit_test(stuck_means_all),
       cmocka_unit_test(gpu_in_pieces),
   };

@@ -46,10 +46,10 @@ static void busy_neighbours_take_turns(void **state)
   picos clock = params_clock_ps(&p);
   for (unsigned i = 0; i < sizeof c / sizeof c[0]; i++) {
     set_busy(&n, c[i].mask);
-    netlist_share_ports(&n, (BUSY - 1) * clock);
+    netlist_share_ports(&n, (BUSY - 1) * clock, (struct netlist_ran){.cores = true});
     for (unsigned k = 0; k < SMS; k++) assert_int_equal(sm_at(&n, k)->mem.port.users, c[i].users[k]);
   }
-  netlist_share_ports(&n, BUSY * clock); /* all have become idle */
+  netlist_share_ports(&n, BUSY * clock, (struct netlist_ran){0}); /* all have become idle */
   for (unsigned k = 0; k < SMS; k++) assert_int_equal(sm_at(&n, k)->mem.port.users, 1);
   netlist_free(&n);
 }

@@ -25,6 +25,9 @@ _Static_assert((int)GPU_SLOTS == (int)GRID_SLOTS, "a slot of the GPU is one of a
 
 enum { REQUESTER_DMA, REQUESTER_HUB, GPU_REQUESTERS };
 
+/* Of its domain. */
+enum { PHASE_CORES, PHASE_MEMORY, PHASE_SERIAL, GPU_PHASES };
+
 struct gpu_grid {
   bool open;
   bool counts;   /* it had a launch since the run began */
@@ -71,6 +74,7 @@ struct gpu {
   struct traffic moved_before[GRID_SLOTS + 1]; /* of each slot when its launch came; GRID_NONE: then */
   struct traffic moved_in[GPU_SPACES]; /* by address space: launches whose slot another one has now */
   uint64_t insts_before;       /* warp instructions then */
+  uint64_t insts;              /* when a core ran last */
   unsigned const_spaces;       /* given out */
   struct occupancy first;      /* of its first launch */
   picos ended;                 /* the last of its launches that are closed */
@@ -92,14 +96,15 @@ static uint64_t all_insts(const struct gpu *g)
   return n;
 }
 
-static enum run_end watch(struct gpu *g, picos now)
+static enum run_end watch(struct gpu *g, picos now, struct netlist_ran ran)
 {
   const struct run_watch *w = g->watch;
   struct run_progress p = {.cycles = (now - g->started) / params_clock_ps(&g->params),
-                           .insts = all_insts(g) - g->insts_before, .ctas_done = g->net.dispatcher.done,
-                           .ctas_total = g->net.dispatcher.ctas};
+                           .ctas_done = g->net.dispatcher.done, .ctas_total = g->net.dispatcher.ctas};
   /* The grids are done: only what is on its way to memory is left. */
   if (p.ctas_done == p.ctas_total) return RUN_DONE;
+  if (ran.cores) g->insts = all_insts(g);
+  p.insts = g->insts - g->insts_before;
   if (w->max_cycles && p.cycles >= w->max_cycles) return RUN_CYCLE_LIMIT;
   if (watch_insts(w, p.insts)) return RUN_INST_LIMIT;
   if (!w->poll || (p.insts < g->next_poll && ++g->windows < POLL_WINDOWS)) return RUN_DONE;
@@ -110,17 +115,22 @@ static enum run_end watch(struct gpu *g, picos now)
 
 static bool any_ended(const struct gpu *g)
 {
-  for (unsigned i = 0; i < GRID_SLOTS; i++)
-    if (g->grid[i].open && netlist_grid_ended(&g->net, i)) return true;
+  for (unsigned i = 0, left = g->n_open; left; i++) {
+    if (!g->grid[i].open) continue;
+    if (netlist_grid_ended(&g->net, i)) return true;
+    left--;
+  }
   return false;
 }
 
 static bool between(void *ctx, picos now)
 {
   struct gpu *g = ctx;
-  netlist_share_ports(&g->net, now);
+  const struct netlist_ran ran = {.cores = domain_first_run(g->domain, PHASE_CORES) < g->net.n_cores,
+                                  .memory = domain_first_run(g->domain, PHASE_MEMORY) < netlist_memory_parts(&g->net)};
+  netlist_share_ports(&g->net, now, ran);
   bool on = !g->watch->window || g->watch->window(g->watch->ctx, now);
-  g->stop = netlist_fault(&g->net) ? RUN_FAULT : watch(g, now);
+  g->stop = netlist_fault(&g->net, ran) ? RUN_FAULT : watch(g, now, ran);
   return on && g->stop == RUN_DONE && !(g->watch_ends && any_ended(g));
 }
 
@@ -200,10 +210,10 @@ static struct gpu *build(const struct params *p, const struct core_kind *const *
   if (g->home) g->home->port.wake = g->home->r.wake;
   g->domain = domain_new(&(struct domain_config){
       .window = params_request_ps(p),
-      .phase = {{.part = g->net.core_part, .n = g->net.n_cores + g->net.n_requesters},
-                {.part = g->net.partition_part, .n = netlist_memory_parts(&g->net)},
-                {.part = g->net.serial, .n = netlist_serial_parts(&g->net), .serial = true}},
-      .n_phases = 3,
+      .phase = {[PHASE_CORES] = {.part = g->net.core_part, .n = g->net.n_cores + g->net.n_requesters},
+                [PHASE_MEMORY] = {.part = g->net.partition_part, .n = netlist_memory_parts(&g->net)},
+                [PHASE_SERIAL] = {.part = g->net.serial, .n = netlist_serial_parts(&g->net), .serial = true}},
+      .n_phases = GPU_PHASES,
       .watchdog_windows = WATCHDOG_CYCLES / p->noc_request_latency,
       .between = between,
       .ctx = g,
@@ -278,7 +288,7 @@ const struct gpu_instances *gpu_instances_of_run(const struct gpu *g)
 
 static void begin_counting(struct gpu *g)
 {
-  g->insts_before = all_insts(g);
+  g->insts = g->insts_before = all_insts(g);
   netlist_sum(&g->net, &g->before);
   begin_instances(g);
   netlist_traffic(&g->net, GRID_NONE, &g->moved_before[GRID_NONE]);
@@ -670,7 +680,7 @@ enum run_end gpu_finish(struct gpu *g, struct fault *fault, FILE *report)
   }
   show_residents(g);
   if (stuck) deadlock(g, fault, report);
-  else if (g->stop == RUN_FAULT) *fault = *netlist_fault(&g->net);
+  else if (g->stop == RUN_FAULT) *fault = *netlist_fault(&g->net, (struct netlist_ran){true, true});
   return stuck ? RUN_FAULT : g->stop;
 }
 

@@ -383,20 +383,23 @@ bool netlist_grid_ended(const struct netlist *n, unsigned slot)
 /* --- looking at all of it ----------------------------------------------------------------------- */
 
 /* The dispatcher goes through SMs by number, and CTAs go to other ports first: neighbours have different ones. */
-void netlist_share_ports(struct netlist *n, picos now)
+void netlist_share_ports(struct netlist *n, picos now, struct netlist_ran ran)
 {
+  if (!ran.cores && !n->ports_busy) return;
+  n->ports_busy = false;
   for (unsigned port = 0; port < n->n_ports; port++) {
     unsigned busy = 0;
     for (unsigned i = port; i < n->n_cores; i += n->n_ports) busy += n->core[i]->ops->port_busy(n->core[i], now);
     for (unsigned i = port; i < n->n_cores; i += n->n_ports) *n->core[i]->port_users = busy > 1 ? busy : 1;
+    n->ports_busy |= busy > 0;
   }
 }
 
-const struct fault *netlist_fault(const struct netlist *n)
+const struct fault *netlist_fault(const struct netlist *n, struct netlist_ran ran)
 {
-  for (unsigned i = 0; i < n->n_cores; i++)
+  for (unsigned i = 0; ran.cores && i < n->n_cores; i++)
     if (n->core[i]->fault->kind) return n->core[i]->fault;
-  for (unsigned i = 0; i < n->n_partitions; i++)
+  for (unsigned i = 0; ran.memory && i < n->n_partitions; i++)
     if (n->partition[i].fault.kind) return &n->partition[i].fault;
   if (n->clusters.fault.kind) return &n->clusters.fault;
   if (n->outward && n->outward->fault.kind) return &n->outward->fault;

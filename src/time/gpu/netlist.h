@@ -24,6 +24,7 @@ struct netlist {
   struct arena arena;
   unsigned n_cores, n_partitions;
   unsigned n_ports; /* of cores into the crossbar */
+  bool ports_busy;  /* some was when netlist_share_ports looked last */
   struct core **core;
   struct core_node *node; /* a core and its side of the crossbar */
   struct requester *const *requester; /* besides cores, numbered behind them */
@@ -82,12 +83,18 @@ bool netlist_cores_idle(const struct netlist *);
 /* All its CTAs are done and all its stores are in L2. */
 bool netlist_grid_ended(const struct netlist *, unsigned slot);
 
+/* Which parts ran in a window. The others are as they were. */
+struct netlist_ran {
+  bool cores;  /* some did */
+  bool memory; /* some partition, or the hub */
+};
+
 /* Between windows: cores of one port that are both busy there take turns in the next window. */
-void netlist_share_ports(struct netlist *, picos now);
+void netlist_share_ports(struct netlist *, picos now, struct netlist_ran);
 
 /* The guest fault of the window, in order of core, then of partition, so that the host's threads do not
  * choose; NULL: none. */
-const struct fault *netlist_fault(const struct netlist *);
+const struct fault *netlist_fault(const struct netlist *, struct netlist_ran);
 
 /* Counters, summed over the boxes of a kind. */
 struct netlist_stats {

@@ -12,6 +12,7 @@ struct machine {
   struct team *team;
   struct domain **domain;
   enum domain_end *end; /* of the epoch's run of each domain */
+  picos *due;           /* of each domain, as the epoch begins: domain_next */
   /* The epoch being run. */
   unsigned *awake, n_awake; /* domains with something to do */
   atomic_uint next;         /* next entry of awake[] to take */
@@ -25,6 +26,7 @@ struct machine *machine_new(const struct machine_config *cfg)
   m->cfg = *cfg;
   m->domain = mem_zeroed(cfg->n_domains, sizeof *m->domain);
   m->end = mem_zeroed(cfg->n_domains, sizeof *m->end);
+  m->due = mem_zeroed(cfg->n_domains, sizeof *m->due);
   m->awake = mem_zeroed(cfg->n_domains, sizeof *m->awake);
   for (unsigned i = 0; i < cfg->n_domains; i++) m->domain[i] = cfg->domain[i];
   m->team = team_new(cfg->threads);
@@ -37,6 +39,7 @@ void machine_free(struct machine *m)
   team_free(m->team);
   mem_free(m->domain);
   mem_free(m->end);
+  mem_free(m->due);
   mem_free(m->awake);
   mem_free(m);
 }
@@ -56,6 +59,7 @@ void machine_add(struct machine *m, struct domain *d, unsigned at)
   BUG_ON(at > n);
   m->domain = insert(m->domain, n, at, sizeof *m->domain);
   m->end = insert(m->end, n, at, sizeof *m->end);
+  m->due = insert(m->due, n, at, sizeof *m->due);
   m->awake = insert(m->awake, n, at, sizeof *m->awake);
   m->domain[at] = d;
   m->end[at] = DOMAIN_REACHED;
@@ -67,7 +71,7 @@ void machine_add(struct machine *m, struct domain *d, unsigned at)
 static void run_domain(struct machine *m, unsigned i, struct team *team)
 {
   struct domain *d = m->domain[i];
-  do m->end[i] = domain_run(d, m->to, team);
+  do m->end[i] = domain_advance(d, m->to, team);
   while (m->end[i] == DOMAIN_STUCK && m->cfg.n_domains > 1 && domain_next(d) < m->to);
 }
 
@@ -83,7 +87,7 @@ static void run_awake(struct machine *m)
   m->n_awake = 0;
   for (unsigned i = 0; i < m->cfg.n_domains; i++) {
     m->end[i] = DOMAIN_REACHED;
-    if (domain_next(m->domain[i]) < m->to) m->awake[m->n_awake++] = i;
+    if (m->due[i] < m->to) m->awake[m->n_awake++] = i;
   }
   if (m->cfg.ranks) m->n_awake = m->cfg.ranks->plan(m->cfg.ranks->ctx, m->to, m->awake, m->n_awake);
   if (m->n_awake == 1 || m->cfg.in_turn) {
@@ -114,11 +118,11 @@ static void run_machine_phase(struct machine *m, picos from)
 
 /* --- runs --------------------------------------------------------------------------------------- */
 
-static picos earliest(const struct machine *m)
+static picos earliest(struct machine *m)
 {
   picos t = TIME_NEVER;
   for (unsigned i = 0; i < m->cfg.n_domains; i++) {
-    picos next = domain_next(m->domain[i]);
+    picos next = m->due[i] = domain_next(m->domain[i]);
     if (next < t) t = next;
   }
   for (unsigned i = 0; i < m->cfg.n_parts; i++)
@@ -150,6 +154,14 @@ static bool any_notice(const struct machine *m)
   return false;
 }
 
+/* A domain has been quiet for too long. */
+static bool any_quiet(const struct machine *m)
+{
+  for (unsigned i = 0; i < m->cfg.n_domains; i++)
+    if (domain_is_quiet(m->domain[i])) return true;
+  return false;
+}
+
 static enum machine_stop run(struct machine *m, picos until)
 {
   for (;;) {
@@ -164,7 +176,7 @@ static enum machine_stop run(struct machine *m, picos until)
     if (m->cfg.ranks) m->cfg.ranks->meet(m->cfg.ranks->ctx, m->end);
     run_machine_phase(m, from);
     if (any_notice(m)) return MACHINE_NOTICE;
-    if (state(m) == MACHINE_STUCK) return MACHINE_STUCK;
+    if (any_quiet(m) && state(m) == MACHINE_STUCK) return MACHINE_STUCK; /* else it is seen where all wait, above */
   }
 }
 
