@@ -19,8 +19,9 @@ struct domain {
   struct domain_config cfg;
   picos now;
   picos from, to; /* the window being run */
-  uint64_t quiet;      /* windows in which no part got anything done, up to now */
-  atomic_bool moved;   /* some part did in this one */
+  uint64_t windows; /* that have run */
+  uint64_t quiet;   /* windows in which no part got anything done, up to now */
+  atomic_bool moved; /* some part did in this one */
   struct part *group;  /* parts of the phase being run, */
   uint64_t *done;      /* and the progress of each when it ran last, or 0 */
   uint64_t *all_done;  /* of all phases */
@@ -78,6 +79,7 @@ static unsigned run_parallel(struct domain *d, const struct phase *p, struct tea
 static void run_window(struct domain *d, struct team *team)
 {
   atomic_store_explicit(&d->moved, false, memory_order_relaxed);
+  d->windows++;
   d->done = d->all_done;
   for (unsigned k = 0; k < d->cfg.n_phases; k++) {
     const struct phase *p = &d->cfg.phase[k];
@@ -89,6 +91,11 @@ static void run_window(struct domain *d, struct team *team)
     d->done += p->n;
   }
   d->quiet = atomic_load_explicit(&d->moved, memory_order_relaxed) ? 0 : d->quiet + 1;
+}
+
+uint64_t domain_windows(const struct domain *d)
+{
+  return d->windows;
 }
 
 unsigned domain_first_run(const struct domain *d, unsigned phase)

@@ -58,6 +58,8 @@ enum domain_end domain_run(struct domain *, picos until, struct team *);
 /* The same, but that REACHED also means that no part has anything to do: whether some wait takes a look at all of them,
  * and a domain among others does not end for it. */
 enum domain_end domain_advance(struct domain *, picos until, struct team *);
+/* Windows that have run: what parts have counted is the same as long as it is. */
+uint64_t domain_windows(const struct domain *);
 /* In the last window: the first part of a phase that ran; the number of its parts: none did. */
 unsigned domain_first_run(const struct domain *, unsigned phase);
 

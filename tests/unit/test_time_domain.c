@@ -282,8 +282,10 @@ static void advancing_asks_nobody(void **state)
   looks = 0;
   reply_queue_push(&r.node[2].in, (struct mem_reply){.arrive = 0});
   assert_int_equal(domain_advance(r.domain, 3 * WINDOW, NULL), DOMAIN_REACHED);
+  assert_int_equal(domain_windows(r.domain), 3);
   assert_int_equal(domain_advance(r.domain, TIME_NEVER, NULL), DOMAIN_REACHED);
   assert_int_equal(r.node[2].n, 10);
+  assert_int_equal(domain_windows(r.domain), r.node[2].windows);
   assert_int_equal(looks, 0);
   assert_int_equal(domain_run(r.domain, TIME_NEVER, NULL), DOMAIN_STUCK);
   assert_int_equal(looks, 2); /* node 0 does not wait, node 1 does */

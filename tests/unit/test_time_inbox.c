@@ -66,6 +66,7 @@ static void order_is_that_of_the_rule(void **state)
       model_send(&m, sender, r);
       inbox_send(&b, sender, &r);
     }
+    assert_int_equal(inbox_waiting(&b), line - taken); /* looked at or not */
     inbox_look(&b);
     picos until = now + (number(3) ? WINDOW : 0); /* sometimes the receiver takes nothing */
     for (unsigned sender; model_first(&m, &sender) < until; taken++) {
@@ -76,6 +77,7 @@ static void order_is_that_of_the_rule(void **state)
       m.n[sender]--;
     }
     for (unsigned i = 0; i < SENDERS; i++) assert_int_equal(b.lane[i].n, m.n[i]);
+    assert_int_equal(inbox_waiting(&b), line - taken);
   }
   assert_true(taken > line / 2);
   inbox_free(&b);

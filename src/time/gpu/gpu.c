@@ -68,6 +68,9 @@ struct gpu {
   bool cores_started, control_bits;
   picos started;
   struct netlist_stats before; /* counters then, or when the first launch came to copies */
+  struct netlist_stats counters; /* behind the last window, where they have been summed up since: */
+  bool summed;
+  uint64_t summed_at; /* domain_windows */
   struct netlist_stats *begun; /* counters when the run began with a copy; NULL: it began with a launch */
   bool by_instance;            /* also of each instance alone: */
   struct gpu_instances instances_before;
@@ -286,10 +289,20 @@ const struct gpu_instances *gpu_instances_of_run(const struct gpu *g)
   return g->instances.n_sms ? &g->instances : NULL;
 }
 
+/* Runs of copies alone follow each other by the thousand, and have hardly a window each. */
+static const struct netlist_stats *counters(struct gpu *g)
+{
+  const uint64_t at = domain_windows(g->domain);
+  if (!g->summed || g->summed_at != at) netlist_sum(&g->net, &g->counters);
+  g->summed = true;
+  g->summed_at = at;
+  return &g->counters;
+}
+
 static void begin_counting(struct gpu *g)
 {
   g->insts = g->insts_before = all_insts(g);
-  netlist_sum(&g->net, &g->before);
+  g->before = *counters(g);
   begin_instances(g);
   netlist_traffic(&g->net, GRID_NONE, &g->moved_before[GRID_NONE]);
 }
@@ -543,7 +556,7 @@ static void collect_hazards(struct gpu *g)
 static void collect(struct gpu *g, picos end)
 {
   if (g->hazards) collect_hazards(g);
-  netlist_sum(&g->net, &g->count.sum);
+  g->count.sum = *counters(g);
   netlist_since(&g->count.sum, &g->before);
   end_instances(g);
   picos clock = params_clock_ps(&g->params), time = end - g->started;
@@ -597,7 +610,7 @@ static void check_laws(struct gpu *g)
     check_laws_of(g, &g->count.sum);
     return;
   }
-  netlist_sum(&g->net, &all);
+  all = *counters(g);
   netlist_since(&all, g->begun);
   check_laws_of(g, &all);
 }

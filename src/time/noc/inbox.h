@@ -67,6 +67,12 @@ static inline const struct mem_req *inbox_front(const struct inbox *b)
   return &b->ring[b->head].req;
 }
 
+/* Messages sent and not popped; not while others send. */
+static inline uint32_t inbox_waiting(const struct inbox *b)
+{
+  return b->n + b->n_new;
+}
+
 static inline void inbox_pop(struct inbox *b)
 {
   b->lane[b->ring[b->head].key & ((1u << INBOX_SENDER_BITS) - 1)].n--;

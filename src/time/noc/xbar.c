@@ -205,9 +205,7 @@ void xbar_link_move(struct xbar *x)
 
 unsigned xbar_requests_waiting(const struct xbar *x, unsigned slice)
 {
-  unsigned n = 0;
-  for (unsigned i = 0; i < x->n_senders; i++) n += x->request[slice].lane[i].n;
-  return n;
+  return inbox_waiting(&x->request[slice]);
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
