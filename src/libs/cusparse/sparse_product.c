@@ -94,6 +94,13 @@ bool sparse_fetch(const struct sparse_handle *h, void *to, const void *from, siz
          cuStreamSynchronize(h->stream) == DRIVER_OK;
 }
 
+bool sparse_say_number(const struct sparse_handle *h, int number, int *to)
+{
+  if (h->pointer_mode == 1) return cuMemcpyHtoD_v2((uint64_t)(uintptr_t)to, &number, sizeof number) == DRIVER_OK;
+  *to = number;
+  return true;
+}
+
 int sparse_value_bytes(int type)
 {
   enum { R_16F = 2, R_8I = 3, C_16F = 6, R_16BF = 14, C_16BF = 15 };

@@ -27,13 +27,16 @@ void sparse_strides(const struct dense_matrix *m, bool transposed, int64_t *row,
 sparse_status sparse_no_buffer(const struct sparse_handle *h, size_t *bytes);
 /* Bytes of the device, when all before them in the stream is done. */
 bool sparse_fetch(const struct sparse_handle *h, void *to, const void *from, size_t bytes);
+/* A number for the program, where the handle says that scalars are. */
+bool sparse_say_number(const struct sparse_handle *h, int number, int *to);
 /* Queues the sums of a list. */
 bool sparse_scan(struct sparse_handle *h, const struct ws_sparse_scan *s);
 /* y = beta y, of a dense vector. */
 bool sparse_scale(struct sparse_handle *h, const struct dense_matrix *y, const void *beta);
 /* cudaDataType of what may be moved, which is all that is done with it; 0: there is none. */
 int sparse_value_bytes(int type);
-/* Base of a legacy descriptor: 0 or 1. */
+/* Of a legacy descriptor: base, 0 or 1; type, 0 for a general matrix. */
 int cusparseGetMatIndexBase(const struct description *d);
+int cusparseGetMatType(const struct description *d);
 
 #endif

@@ -25,14 +25,6 @@ static sparse_status check(const struct sparse_handle *h, int m, int n, const st
   return m < 0 || n < 0 || !is_matrix(a, m) || !is_matrix(b, m) ? SPARSE_INVALID_VALUE : SPARSE_SUCCESS;
 }
 
-/* Where the handle says that scalars are. */
-static bool say_total(const struct sparse_handle *h, int total, int *to)
-{
-  if (to && h->pointer_mode == 1) return cuMemcpyHtoD_v2((uint64_t)(uintptr_t)to, &total, sizeof total) == DRIVER_OK;
-  if (to) *to = total;
-  return true;
-}
-
 /* What the rows of C have, then where they begin. */
 static sparse_status count(struct sparse_handle *h, int m, int n, const struct rows *a, const struct rows *b,
                            const struct description *d, int *offsets, int *total)
@@ -45,7 +37,7 @@ static sparse_status count(struct sparse_handle *h, int m, int n, const struct r
   if (!d || !offsets) return SPARSE_INVALID_VALUE;
   const bool ok = (m == 0 || kernel_set_launch(&h->kernels, KERNEL_sparse_sum_count, sparse_shape(m), h->stream, &s)) &&
                   sparse_scan(h, &sums) && sparse_fetch(h, &last, offsets + m, sizeof last);
-  return ok && say_total(h, last - sums.base, total) ? SPARSE_SUCCESS : SPARSE_EXECUTION_FAILED;
+  return ok && (!total || sparse_say_number(h, last - sums.base, total)) ? SPARSE_SUCCESS : SPARSE_EXECUTION_FAILED;
 }
 
 PUBLIC sparse_status cusparseXcsrgeam2Nnz(struct sparse_handle *h, int m, int n, const struct description *da, int na,

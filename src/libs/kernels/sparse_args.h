@@ -45,6 +45,14 @@ struct ws_sparse_solve {
   struct ws_scalar alpha;
 };
 
+/* Incomplete factors in the place of A's values. `diagonal` has for each row the place of its diagonal, or -1. */
+struct ws_sparse_factor {
+  struct ws_sparse a;
+  int *diagonal, *position; /* position: of the first row whose pivot is 0, counted as A's indices are; -1: none */
+  int32_t boost;            /* pivots not larger than `tol` become `boost_value` */
+  struct ws_scalar tol, boost_value; /* tol: a double */
+};
+
 /* C = alpha * A B, all by compressed rows. Each row of C is a list of products, of row i from first[i] on, which
  * is sorted by
  * column and place in the list, `keys`; of each column the first one has the sum. */
