@@ -64,9 +64,11 @@ build_samples() {
     case $library in
     cuda_driver) libraries+=(-lcuda) ;;
     cudart* | '') ;;
+    cusolver) libraries+=(-lcusolver -lcusparse) ;; # as CMake's CUDA::cusolver brings it
     *) libraries+=("-l$library") ;;
     esac
   done <<<"$(grep -oE 'CUDA::[a-zA-Z_]+' <<<"$text" | sort -u | sed 's/CUDA:://')"
+  grep -q 'nvJitLink' <<<"$text" && libraries+=(-lnvJitLink)
   grep -q 'OpenMP' <<<"$text" && libraries+=(-Xcompiler -fopenmp)
   grep -q 'CUDA_SEPARABLE_COMPILATION ON' <<<"$text" && libraries+=(-rdc=true)
   if grep -q 'cooperative_groups' <<<"$text"; then # it copies headers for the run-time compiler
