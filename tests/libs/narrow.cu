@@ -65,6 +65,50 @@ static void fp8(cublasLtHandle_t h, int m, int n, int k, float alpha, float beta
   cudaFree(at_a), cudaFree(at_b), cudaFree(at);
 }
 
+// Values before GELU that are left in FP8: their factor, their largest one, what is beyond 448. Sums are exact in FP32; D is GELU's value
+// rounded, but for the last bit of tanh.
+template <typename AUX> static void fp8_aux(cublasLtHandle_t h, int m, int n, int k, float alpha, float scale_aux, bool bias, bool amax)
+{
+  typedef __nv_fp8_e4m3 e4;
+  const int ldaux = (m + 15) / 16 * 16;
+  matrix<e4> a(k, m, k + 16 - k % 16, 1), b(k, n, k + 16 - k % 16, 1), d(m, n, m + 16 - m % 16, 1);
+  matrix<__half> c(m, n, m, 1), bias_of(m, 1, m, 1);
+  std::vector<AUX> aux(ldaux * n, AUX(3.f));
+  std::vector<float> other = {scale_aux, -1};
+  AUX *aux_at = put(aux);
+  float *at = put(other);
+  const float zero = 0;
+  lt_call q(CUBLAS_OP_T, CUBLAS_OP_N);
+  cublasLtMatrixLayoutCreate(&q.la, CUDA_R_8F_E4M3, k, m, a.ld), cublasLtMatrixLayoutCreate(&q.lb, CUDA_R_8F_E4M3, k, n, b.ld);
+  cublasLtMatrixLayoutCreate(&q.lc, CUDA_R_16F, m, n, c.ld), cublasLtMatrixLayoutCreate(&q.ld, CUDA_R_8F_E4M3, m, n, d.ld);
+  q.set(CUBLASLT_MATMUL_DESC_EPILOGUE, bias ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS : CUBLASLT_EPILOGUE_GELU_AUX);
+  q.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, (const void *)bias_of.at), q.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, (void *)aux_at);
+  q.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, (int64_t)ldaux);
+  if (code<AUX>::t != CUDA_R_8F_E4M3) q.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_DATA_TYPE, code<AUX>::t); // else D's
+  if (scale_aux) q.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_SCALE_POINTER, (const void *)at);
+  if (amax) q.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_AMAX_POINTER, (void *)(at + 1));
+  bool right = !cublasLtMatmul(h, q.desc, &alpha, a.at, q.la, b.at, q.lb, &zero, c.at, q.lc, d.at, q.ld, nullptr, nullptr, 0, 0);
+  d.fetch();
+  cudaMemcpy(aux.data(), aux_at, aux.size() * sizeof(AUX), cudaMemcpyDeviceToHost);
+  cudaMemcpy(other.data(), at, 2 * sizeof(float), cudaMemcpyDeviceToHost);
+  double most = 0;
+  for (int col = 0; col < n; col++)
+    for (int r = 0; r < ldaux; r++) {
+      const AUX got = aux[col * ldaux + r];
+      double v = 0;
+      if (r < m) v = expected(a, b, CUBLAS_OP_T, CUBLAS_OP_N, r, col, k, 0).real() * alpha + (bias ? bias_of.get(r, 0, 0).real() : 0);
+      const AUX want = r < m ? AUX((float)v * (scale_aux ? scale_aux : 1)) : AUX(3.f);
+      if (memcmp(&got, &want, sizeof want)) right = false;
+      if (r >= m) continue;
+      most = fmax(most, fabs(v));
+      const double g = 0.5 * v * (1 + tanh(0.7978845608 * (v + 0.044715 * v * v * v))), near = 1e-6 * fabs(v) + 1e-9, have = d.get(r, col, 0).real();
+      if (have < (float)e4((float)(g - near)) || have > (float)e4((float)(g + near))) right = false;
+    }
+  if (other[1] != (amax ? (float)most : -1)) right = false;
+  say(right, "values before GELU in FP8", m, n, k, code<AUX>::t, bias);
+  cudaFree(aux_at), cudaFree(at);
+}
+
 // Each of the 256 codes times 1.
 template <typename A> static void every(cublasLtHandle_t h)
 {
@@ -105,6 +149,8 @@ static void all_fp8(cublasLtHandle_t h)
   fp8<e4, e4, float, float>(h, 40, 50, 64, 1, 0, {1, 2, 0, true, false, false});
   fp8<e4, e4, __nv_bfloat16, __nv_bfloat16>(h, 65, 17, 32, 1, 0, {0.5f, 2, 0, true, true, true});
   fp8<e4, e4, __nv_bfloat16, __nv_bfloat16>(h, 1100, 1030, 48, 1, 0, {1, 1, 0, false, false, false}); // large tiles
+  fp8_aux<e4>(h, 48, 40, 64, 1, 0, false, false), fp8_aux<e4>(h, 70, 33, 48, 0.5f, 0.125f, true, true);
+  fp8_aux<e4>(h, 40, 16, 1040, 1, 4, true, true), fp8_aux<e5>(h, 33, 40, 64, 0.25f, 2, true, true); // k is split, beyond 448; another type
   fp8<e5, e5, float, float>(h, 32, 32, 32, 1, 0, {0, 0, 0, false, false, false}, false);
   fp8<e4, e4, float, float>(h, 32, 32, 32, 1, 0, {1, 1, 2, false, false, false}, false);
 }

@@ -52,8 +52,8 @@ run() {
 for name; do
   if [ "$name" = names ]; then
     # What the libraries export is what NVIDIA's headers declare, under the version nodes that programs ask for.
-    "$nvcc" -arch=sm_86 -cudart shared -Xlinker -rpath -Xlinker "$(dirname "$nvcc")/../lib64" \
-      -o "$scratch/names" tests/libs/gemm_rate.cu -lcublas || failed=1
+    "$nvcc" -std=c++17 -arch=sm_86 -cudart shared -Xlinker -rpath -Xlinker "$(dirname "$nvcc")/../lib64" \
+      -o "$scratch/names" tests/libs/gemm_rate.cu -lcublas -lcublasLt || failed=1
     if timeout 100 "$bin" exec --functional --report - "$scratch/names" s 64 64 64 2>/dev/null </dev/null |
       grep -q warpstep_sgemm; then
       echo "ok libs names: found before a library in the program's RUNPATH"

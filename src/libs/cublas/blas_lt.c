@@ -41,7 +41,8 @@ struct lt_desc {
   void *aux;
   const float *scale_a, *scale_b, *scale_c, *scale_d;
   int64_t bias_stride, aux_ld, aux_stride;
-  void *amax;
+  void *amax, *amax_aux;
+  const float *scale_aux;
   void *scale_out; /* gets the factors of D's blocks */
 };
 
@@ -190,6 +191,8 @@ static struct lt_place of_desc(struct lt_desc *d, int what)
   case DESC_C_SCALE: return PLACE(d->scale_c);
   case DESC_D_SCALE: return PLACE(d->scale_d);
   case DESC_AMAX_D: return PLACE(d->amax);
+  case DESC_AUX_SCALE: return PLACE(d->scale_aux);
+  case DESC_AUX_AMAX: return PLACE(d->amax_aux);
   case DESC_A_MODE: return PLACE(d->mode_a);
   case DESC_B_MODE: return PLACE(d->mode_b);
   case DESC_C_MODE: return PLACE(d->mode_c);
@@ -305,14 +308,17 @@ static void take_epilogue(struct blas_product *p, const struct lt_desc *d, int b
 
 static bool sums_columns(int epilogue) { return epilogue == EPI_BGRAD_A || epilogue == EPI_BGRAD_B; }
 
-/* What an epilogue reads and leaves is of a wide type; none sums FP8 or FP4. */
+/* What an epilogue reads and leaves is of a wide type, but that products of FP8 may leave values in FP8, which alone have
+ * a factor and a largest absolute value; none sums FP8 or FP4. */
 static bool epilogue_fits(const struct blas_product *p, const struct lt_desc *d)
 {
   const int e = p->extra.epilogue;
   const bool of_inputs = sums_columns(d->epilogue), sums = of_inputs || (d->epilogue & EPI_BGRAD);
   const bool values = ((e & WS_AUX) && (e & WS_GELU)) || (e & WS_DGELU); /* not bits */
   if (((e & WS_BIAS) || sums) && (unsigned)p->extra.bias_type >= WS_TYPES) return false;
-  if (values && (unsigned)p->extra.aux_type >= WS_TYPES) return false;
+  const int aux = p->extra.aux_type;
+  const bool leaves_fp8 = (e & WS_GELU) && blas_is_fp8(p->a.type) && (aux == WS_E4M3 || aux == WS_E5M2);
+  if (values && !leaves_fp8 && ((unsigned)aux >= WS_TYPES || d->scale_aux || d->amax_aux)) return false;
   return !sums || !blas_is_narrow(of_inputs ? p->a.type : p->d.type);
 }
 
@@ -344,9 +350,9 @@ static bool take_blocks(struct blas_product *p, const struct lt_desc *d)
   const bool lines_a = d->mode_a == SCALE_LINES_128, lines_b = d->mode_b == SCALE_LINES_128;
   p->f32_blocks = blas_is_fp8(p->a.type) && (lines_a || lines_b) && (lines_a || d->mode_a == SCALE_SQUARES_128) &&
                   (lines_b || d->mode_b == SCALE_SQUARES_128);
-  if ((!bytes && !p->f32_blocks) || d->mode_c || d->mode_d || d->scale_c || d->amax) return false;
+  if ((!bytes && !p->f32_blocks) || d->mode_c || d->mode_d || d->scale_c) return false;
   if ((p->f32_blocks && p->batch > 1) || p->k % (p->a.type == DATA_R_E2M1 ? 32 : 16)) return false;
-  p->narrow = (struct ws_gemm8_args){.blocks_a = d->scale_a, .blocks_b = d->scale_b,
+  p->narrow = (struct ws_gemm8_args){.blocks_a = d->scale_a, .blocks_b = d->scale_b, .amax = d->amax,
                                      .squares_a = d->mode_a == SCALE_SQUARES_128,
                                      .squares_b = d->mode_b == SCALE_SQUARES_128};
   return blocks_fit(&p->a, d->scale_a) && blocks_fit(&p->b, d->scale_b) && take_result(p, d);
@@ -428,6 +434,7 @@ static blas_status describe(struct blas_product *p, const struct lt_desc *d, con
   p->scale = d->scale, p->compute = d->compute;
   take_epilogue(p, d, bits);
   if (!epilogue_fits(p, d) || !take_factors(p, d)) return BLAS_NOT_SUPPORTED;
+  if ((bits & WS_AUX) && (bits & WS_GELU)) p->narrow.scale_aux = d->scale_aux, p->narrow.amax_aux = d->amax_aux;
   bias_as_c(p);
   return blas_product_known(p) ? BLAS_SUCCESS : BLAS_NOT_SUPPORTED;
 }
@@ -477,6 +484,12 @@ static blas_status add_sums(struct blas *h, const struct lt_desc *d, const struc
   return kernel_set_launch(&h->kernels, KERNEL_sums, shape, stream, &s) ? BLAS_SUCCESS : BLAS_EXECUTION_FAILED;
 }
 
+/* The largest absolute value of nothing. */
+static bool clear(float *amax, driver_stream stream)
+{
+  return !amax || cuMemsetD32Async((uint64_t)(uintptr_t)amax, 0, 1, stream) == DRIVER_OK;
+}
+
 PUBLIC blas_status cublasLtMatmul(struct blas *h, const struct lt_desc *d, const void *alpha, const void *a,
                                   const struct lt_layout *la, const void *b, const struct lt_layout *lb,
                                   const void *beta, const void *c, const struct lt_layout *lc, void *o,
@@ -493,8 +506,7 @@ PUBLIC blas_status cublasLtMatmul(struct blas *h, const struct lt_desc *d, const
   if (p.bias_is_c && p.beta == beta) return blas_refuse("cublasLtMatmul", "a bias and C in FP64");
   p.room = (uint64_t)(uintptr_t)workspace;
   p.room_bytes = workspace ? bytes : 0;
-  if (p.narrow.amax && cuMemsetD32Async((uint64_t)(uintptr_t)p.narrow.amax, 0, 1, stream) != DRIVER_OK)
-    return BLAS_EXECUTION_FAILED;
+  if (!clear(p.narrow.amax, stream) || !clear(p.narrow.amax_aux, stream)) return BLAS_EXECUTION_FAILED;
   s = blas_multiply(h, &p, stream, "cublasLtMatmul");
   if (s == BLAS_SUCCESS && (sums_columns(d->epilogue) || (d->epilogue & EPI_BGRAD))) s = add_sums(h, d, &p, stream);
   return s;

@@ -128,10 +128,20 @@ static const struct blas_tile sizes[SIZES] = {
 };
 /* By warpgroups, beside mma on the same GPU. */
 static const struct blas_tile of_warpgroups = {128, 256, 256, 4 * (128 + 256) * 128, 1, 1000, 1000, 1741};
+static const struct blas_tile of_warpgroups_tf32 = {128, 256, 256, 3 * (128 + 256) * 128, 1, 900, 900, 1741};
 /* With factors of blocks. */
 static const struct blas_tile of_blocks[] = {
   {128, 128, 256, 2 * (128 + 128) * 64, 1, 500, 500, 1024},
   {64, 64, 128, 2 * (64 + 64) * 64, 3, 200, 450, 1024},
+};
+/* The same by products with factors on compute capability 12: 419 and 1,676 TFLOP/s of an RTX 5090's 170 SMs at 2.41 GHz. */
+static const struct blas_tile of_scaled_fp8[] = {
+  {128, 128, 256, 3 * (128 + 128) * 64, 1, 800, 800, 512},
+  {64, 64, 128, 3 * (64 + 64) * 64, 3, 250, 550, 512},
+};
+static const struct blas_tile of_scaled_fp4[] = {
+  {128, 128, 256, 3 * (128 + 128) * 64, 1, 600, 600, 2048},
+  {64, 64, 128, 3 * (64 + 64) * 64, 3, 200, 450, 2048},
 };
 /* On the ordinary pipes. */
 static const struct blas_tile simt_128 = {128, 128, 256, 0, 1, 1000, 1000, 128};
@@ -148,11 +158,10 @@ static struct blas_work work_of(const struct blas *h, const struct ws_gemm_args 
   return w;
 }
 
-/* Of FP16 and BF16 products by warpgroups, of operands along k on their borders: what sm_90 has more. */
-static bool by_warpgroups(const struct blas *h, enum family f, const struct ws_gemm_args *a)
+/* By warpgroups, of operands on their borders: what sm_90 has more. */
+static bool by_warpgroups(const struct blas *h, const struct ws_gemm_args *a)
 {
-  return h->kernels.capability == 90 && (f == F_H || f == F_B) && a->a_along_k && a->b_along_k && a->a_vector &&
-         a->b_vector && !a->pointers;
+  return h->kernels.capability == 90 && a->a_vector && a->b_vector && !a->pointers;
 }
 
 static void take(struct kernel_choice *best, enum lib_kernel kernel, const struct blas_tile *t, int reducer,
@@ -175,8 +184,13 @@ static struct kernel_choice on_tensor_cores(const struct blas *h, enum family f,
   const int layout = (a->a_along_k ? 0 : 2) + (a->b_along_k ? 0 : 1);
   struct kernel_choice best = {.tile = NULL};
   w->cell = sizeof(float), w->last_alone = true;
-  if (by_warpgroups(h, f, a))
-    take(&best, f == F_H ? KERNEL_hgemm_kk_wgmma : KERNEL_bgemm_kk_wgmma, &of_warpgroups, KERNEL_gemm_parts_128x256, w);
+  if (by_warpgroups(h, a)) {
+    const enum lib_kernel groups = f == F_T   ? KERNEL_tgemm_kk_wgmma
+                                   : f == F_H ? KERNEL_hgemm_kk_wgmma
+                                              : KERNEL_bgemm_kk_wgmma;
+    take(&best, (enum lib_kernel)((int)groups + layout), f == F_T ? &of_warpgroups_tf32 : &of_warpgroups,
+         KERNEL_gemm_parts_128x256, w);
+  }
   for (int i = h->kernels.capability < 80 ? LARGE : WIDE; i < SIZES; i++)
     take(&best, (enum lib_kernel)((int)first + i * 4 + layout), &sizes[i], KERNEL_gemm_parts_128x256 + i, w);
   return best;
@@ -192,12 +206,14 @@ static struct kernel_choice of_fp8(struct blas_work *w)
 }
 
 /* `first` is the kernel of the larger tiles. */
-static struct kernel_choice with_blocks(enum lib_kernel first, struct blas_work *w)
+static struct kernel_choice with_blocks(const struct blas *h, enum lib_kernel first, struct blas_work *w)
 {
   struct kernel_choice best = {.tile = NULL};
+  const bool fp4 = first == KERNEL_f4gemm_blocks_128x128, scaled = h->kernels.capability / 10 == 12;
+  const struct blas_tile *const tiles = !scaled ? of_blocks : fp4 ? of_scaled_fp4 : of_scaled_fp8;
   w->cell = sizeof(float), w->last_alone = true;
   for (int i = 0; i < 2; i++)
-    take(&best, (enum lib_kernel)((int)first + i), &of_blocks[i], KERNEL_f8gemm_block_parts_128x128 + i, w);
+    take(&best, (enum lib_kernel)((int)first + i), &tiles[i], KERNEL_f8gemm_block_parts_128x128 + i, w);
   return best;
 }
 
@@ -215,9 +231,9 @@ static struct kernel_choice choose(const struct blas *h, enum family f, const st
   if (f == F_T && old) f = F_S;
   switch (f) {
   case F_8: return of_fp8(w);
-  case F_8_BLOCKS: return with_blocks(KERNEL_f8gemm_blocks_128x128, w);
-  case F_8_F32_BLOCKS: return with_blocks(KERNEL_f8f32gemm_blocks_128x128, w);
-  case F_4_BLOCKS: return with_blocks(KERNEL_f4gemm_blocks_128x128, w);
+  case F_8_BLOCKS: return with_blocks(h, KERNEL_f8gemm_blocks_128x128, w);
+  case F_8_F32_BLOCKS: return with_blocks(h, KERNEL_f8f32gemm_blocks_128x128, w);
+  case F_4_BLOCKS: return with_blocks(h, KERNEL_f4gemm_blocks_128x128, w);
   case F_S:
     return large ? simt(KERNEL_sgemm_128x128, &simt_128, f32, w) : simt(KERNEL_sgemm_64x64, &simt_64, f32, w);
   case F_B:

@@ -16,6 +16,7 @@ for name; do
     # What has no kernel here has another one that the host takes.
     case $arch:$name in
     90:gemm_wgmma) arch=90a ;;
+    120:gemm_blocks) arch=120f ;;
     75:gemm_blocks | 80:gemm_blocks | 75:gemm_bf16 | 75:gemm_tf32 | 75:gemm_f8 | *:gemm_wgmma) continue ;;
     esac
     codes+=(-gencode "arch=compute_$arch,code=sm_$arch")

@@ -22,6 +22,8 @@ struct ws_gemm8_args {
   int32_t vector_a, vector_b;       /* ... one for each row of A, each column of B */
   const float *scale_c, *scale_d;   /* or 0 */
   float *amax;                      /* or 0: gets the largest absolute value before scale_d; is 0 before */
+  const float *scale_aux;           /* or 0: of what WS_AUX leaves in FP8 */
+  float *amax_aux;                  /* or 0: the largest absolute value of that before its factor; is 0 before */
   int32_t type_a, type_b;           /* as the kernel sees them: WS_E4M3, WS_E5M2, WS_E2M1 */
   const void *blocks_a, *blocks_b;  /* or 0: factors of blocks, as the kernel sees them */
   int32_t squares_a, squares_b;     /* those in FP32: one for 128 lines */

@@ -42,7 +42,7 @@ __device__ inline unsigned to_e2m1(float v)
 // FACTORS: D may be FP8 or FP4 with factors of blocks.
 template <int N, bool FACTORS = false> struct end8 {
   using args = ws_gemm8_args;
-  static constexpr bool plain = false; // nothing of what follows is left out
+  bool plain; // D = alpha * sum of a wide type, in groups
   const args &q;
   float alpha, beta, scale_d;
   const char *c;
@@ -69,21 +69,54 @@ template <int N, bool FACTORS = false> struct end8 {
     scale_d = a.scale_d ? *a.scale_d : 1;
     c = of(p.c, p.stride_c, z, p.c_type);
     d = of(p.d, p.stride_d, z, p.d_type);
+    const bool more = beta != 0 || p.epilogue || a.vector_a || a.vector_b || a.scale_d || a.amax;
+    plain = N == 4 && p.d_vector && on_border(d) && p.d_type < WS_TYPES && !more; // never with factors of blocks
+  }
+  static __device__ unsigned char to_fp8(float v, int type)
+  {
+    return __nv_cvt_float_to_fp8(v, __NV_SATFINITE, type == WS_E4M3 ? __NV_E4M3 : __NV_E5M2);
   }
   __device__ void store(int type, int64_t at, float v) const
   {
     if (type < WS_TYPES) write_as<float>(d, type, at, v);
-    else ((unsigned char *)d)[at] = __nv_cvt_float_to_fp8(v, __NV_SATFINITE, type == WS_E4M3 ? __NV_E4M3 : __NV_E5M2);
+    else ((unsigned char *)d)[at] = to_fp8(v, type);
   }
-  __device__ void put_plain(const ws_gemm_args &, int, int, float4) const {}
+  // Numbers from 0 on are in the order of their bits.
+  static __device__ void note(float *amax, float most)
+  {
+    if (amax && most > 0) atomicMax((int *)amax, __float_as_int(most));
+  }
+  // Epilogues that leave the values before GELU in FP8; all others are those of any product.
+  __device__ __noinline__ float leave_fp8(const ws_gemm_args &p, int row, int col, float v) const
+  {
+    if (p.epilogue & WS_BIAS) v += read_as<float>(p.bias, p.bias_type, z * p.stride_bias + col);
+    note(q.amax_aux, fabsf(v));
+    const float kept = q.scale_aux ? v * *q.scale_aux : v;
+    ((unsigned char *)p.aux)[z * p.stride_aux + row * p.ldaux + col] = to_fp8(kept, p.aux_type);
+    return gelu(v);
+  }
+  __device__ float finished(const ws_gemm_args &p, int row, int col, float v) const
+  {
+    constexpr int LEAVES = WS_AUX | WS_GELU;
+    if ((p.epilogue & LEAVES) == LEAVES && p.aux_type >= WS_TYPES) return leave_fp8(p, row, col, v);
+    return finish(p, z, row, col, v);
+  }
+  __device__ void put_plain(const ws_gemm_args &p, int row, int col, float4 sum) const
+  {
+    const int64_t at = (int64_t)row * p.ldd + col;
+    const float v[4] = {sum.x * alpha, sum.y * alpha, sum.z * alpha, sum.w * alpha};
+    if (p.d_type == WS_F32) *(float4 *)((float *)d + at) = make_float4(v[0], v[1], v[2], v[3]);
+    else if (p.d_type == WS_F16) *(group<__half, 4> *)((__half *)d + at) = {{__float2half(v[0]), __float2half(v[1]), __float2half(v[2]), __float2half(v[3])}};
+    else *(group<__nv_bfloat16, 4> *)((__nv_bfloat16 *)d + at) = {{__float2bfloat16(v[0]), __float2bfloat16(v[1]), __float2bfloat16(v[2]), __float2bfloat16(v[3])}};
+  }
   // What is behind the edges counts as 0. Not inlined: it is there sixteen times else.
   __device__ __noinline__ float of_block(const ws_gemm_args &p, int row, int col, float sum) const
   {
     if (row >= p.m || col >= p.n) return 0;
     float v = sum * alpha;
     if (beta != 0) v += beta * read_as<float>(c, p.c_type, (int64_t)row * p.ldc + col);
-    if (p.epilogue) v = finish(p, z, row, col, v);
-    return v * scale_d;
+    if (p.epilogue) v = finished(p, row, col, v);
+    return v;
   }
   // Of line `row` and the block that column `col` is in.
   __device__ unsigned char *factor_at(const ws_gemm_args &p, int row, int col, int block) const
@@ -106,9 +139,14 @@ template <int N, bool FACTORS = false> struct end8 {
     static_assert(N == 4, "eight lanes have 32 columns");
     const bool fp4 = p.d_type == WS_E2M1;
     const int block = fp4 ? WS_BLOCK_UE4M3 : WS_BLOCK_UE8M0, valid = min(N, p.n - col);
-    float v[N], most = 0;
+    float v[N], most = 0, before = 0;
 #pragma unroll
-    for (int i = 0; i < N; i++) v[i] = of_block(p, row, col + i, sum[i]), most = fmaxf(most, fabsf(v[i]));
+    for (int i = 0; i < N; i++) {
+      const float whole = of_block(p, row, col + i, sum[i]);
+      before = fmaxf(before, fabsf(whole));
+      v[i] = whole * scale_d, most = fmaxf(most, fabsf(v[i]));
+    }
+    note(q.amax, before);
     if (!fp4) most = fmaxf(most, __shfl_xor_sync(0xffffffff, most, 4));
     most = fmaxf(most, __shfl_xor_sync(0xffffffff, most, 2));
     most = fmaxf(most, __shfl_xor_sync(0xffffffff, most, 1));
@@ -133,11 +171,10 @@ template <int N, bool FACTORS = false> struct end8 {
       if (col + i >= p.n) break;
       float v = sum[i] * (q.vector_a ? in_row * q.scale_a[col + i] : in_row);
       if (beta != 0) v += beta * read_as<float>(c, p.c_type, (int64_t)row * p.ldc + col + i);
-      if (p.epilogue) v = finish(p, z, row, col + i, v);
+      if (p.epilogue) v = finished(p, row, col + i, v);
       most = fmaxf(most, fabsf(v));
       store(p.d_type, (int64_t)row * p.ldd + col + i, v * scale_d);
     }
-    // Numbers from 0 on are in the order of their bits.
-    if (q.amax && most > 0) atomicMax((int *)q.amax, __float_as_int(most));
+    note(q.amax, most);
   }
 };

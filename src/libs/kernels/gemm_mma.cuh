@@ -329,7 +329,8 @@ template <typename T, int MT, int NT> struct fragments {
 
 // Tiles come into a ring of STAGES; fragments of a step are read while those of the step before are multiplied, and a
 // tile takes the place of the one whose last fragments have been read.
-template <typename T, typename A, typename B, typename RA, typename RB, int STAGES, int MT, int NT> struct pipeline {
+// F: the fragments; they add themselves to what they are given.
+template <typename F, typename A, typename B, typename RA, typename RB, int STAGES> struct pipeline {
   static constexpr int BK = A::BK, STAGE = A::BYTES + B::BYTES;
   A &a;
   B &b;
@@ -337,7 +338,7 @@ template <typename T, typename A, typename B, typename RA, typename RB, int STAG
   const RB &rb;
   unsigned base, at;
   int next, k_end; // next: the next k to bring
-  fragments<T, MT, NT> f[2];
+  F f[2];
 
   __device__ pipeline(A &a_, B &b_, const RA &ra_, const RB &rb_, unsigned ring, int k0, int end)
       : a(a_), b(b_), ra(ra_), rb(rb_), base(ring), at(ring), next(k0), k_end(end)
@@ -360,7 +361,7 @@ template <typename T, typename A, typename B, typename RA, typename RB, int STAG
     commit();
     next += BK;
   }
-  template <bool PLAIN> __device__ void turn(float (&sum)[MT][NT * 2][4])
+  template <bool PLAIN, typename SUM> __device__ void turn(SUM &sum)
   {
     f[1].load(ra, rb, at, at + A::BYTES, 1);
     f[0].add_to(sum);
@@ -372,7 +373,7 @@ template <typename T, typename A, typename B, typename RA, typename RB, int STAG
     f[0].load(ra, rb, at, at + A::BYTES, 0);
     f[1].add_to(sum);
   }
-  __device__ void run(int k0, float (&sum)[MT][NT * 2][4])
+  template <typename SUM> __device__ void run(int k0, SUM &sum)
   {
     int k = k0;
     // Without a branch as long as whole tiles are to be brought.
@@ -406,7 +407,7 @@ __device__ void gemm_mma(const typename END::args &args)
   {
     const reader<tile_a, BM, AK, false, WM> ra(wm);
     const reader<tile_b, BN, BKK, true, WN> rb(wn);
-    pipeline<T, tile_a, tile_b, decltype(ra), decltype(rb), STAGES, MT, NT>(a, b, ra, rb, shared_at(ring), q.k0, q.k_end).run(q.k0, sum);
+    pipeline<fragments<T, MT, NT>, tile_a, tile_b, decltype(ra), decltype(rb), STAGES>(a, b, ra, rb, shared_at(ring), q.k0, q.k_end).run(q.k0, sum);
   }
 
   // Sums reach memory by way of shared memory, sixteen rows of a warp at a time, so that lanes store neighbours.
