@@ -6,6 +6,7 @@
  */
 #include "base/gmem.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -43,6 +44,8 @@ struct gmem {
   uint64_t file_bytes;
   uint64_t *shared;              /* addresses of the pages in it */
   size_t n_shared;
+  bool backed, follows;          /* all pages are in the file; of another image */
+  const struct gmem_listener *listener;
   bool keeps;                    /* what is to be unmapped waits here: */
   struct gmem_mapping {
     void *at;
@@ -132,11 +135,19 @@ static uint8_t **page_entry(const struct gmem *g, uint64_t addr)
   return leaf ? &leaf[page & (((uint64_t)1 << g->leaf_bits) - 1)] : NULL;
 }
 
+static uint8_t *map_file(const struct gmem *g, uint64_t addr, uint64_t bytes)
+{
+  void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, g->file, (off_t)addr);
+  NO_MEMORY_IF(p == MAP_FAILED);
+  return p;
+}
+
 /* Fresh host memory for a run of pages. Big buffers are scattered over by kernels: there the host's huge pages
  * save most of its page faults and address translations. */
-static uint8_t *host_pages(uint64_t bytes)
+static uint8_t *host_pages(const struct gmem *g, uint64_t addr, uint64_t bytes)
 {
   enum { HUGE_BYTES = 2 << 20 };
+  if (g->backed) return map_file(g, addr, bytes);
   if (bytes <= HUGE_BYTES) return map_host(bytes);
   uint8_t *p = map_host(bytes + HUGE_BYTES);
   uint64_t head = -(uintptr_t)p & (HUGE_BYTES - 1);
@@ -165,7 +176,7 @@ static void map_pages(struct gmem *g, uint64_t first, uint64_t last)
     }
     uint64_t run = first;
     while (run < end && !*page_entry(g, run)) run += size;
-    uint8_t *host = host_pages(run - first);
+    uint8_t *host = host_pages(g, first, run - first);
     for (; first < run; first += size, host += size) *page_entry(g, first) = host;
   }
 }
@@ -215,8 +226,9 @@ uint64_t gmem_alloc(struct gmem *g, uint64_t bytes, const char *name)
   /* The first page may be shared with an earlier allocation and have been written past its end. */
   uint64_t head = g->page_mask + 1 - (a->addr & g->page_mask);
   uint8_t **e = page_entry(g, a->addr);
-  if (e && *e) memset(*e + (a->addr & g->page_mask), 0, head < bytes ? head : bytes);
+  if (e && *e && !g->follows) memset(*e + (a->addr & g->page_mask), 0, head < bytes ? head : bytes);
   map_pages(g, a->addr, a->addr + bytes - 1);
+  if (g->listener) g->listener->allocated(g->listener->ctx, a->addr, bytes, a->name);
   return a->addr;
 }
 
@@ -348,6 +360,14 @@ void gmem_keep_pages(struct gmem *g, bool keep)
   }
 }
 
+/* Of a file that stays the bytes must go by themselves; nobody reads them any more, whoever still has a pointer. */
+static void drop_page(struct gmem *g, uint64_t addr, uint8_t *host)
+{
+  if (g->backed && !g->follows)
+    (void)fallocate(g->file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)addr, (off_t)(g->page_mask + 1));
+  gmem_unmap(g, host, g->page_mask + 1);
+}
+
 bool gmem_release(struct gmem *g, uint64_t addr)
 {
   ptrdiff_t i = alloc_below(g, addr);
@@ -358,9 +378,10 @@ bool gmem_release(struct gmem *g, uint64_t addr)
     /* The page that the next allocation will start in stays: pages in between are whole. */
     if (!a->foreign && (page_in_use(g, at) || at + g->page_mask >= g->next)) continue;
     uint8_t **e = page_entry(g, at);
-    if (!a->foreign) gmem_unmap(g, *e, g->page_mask + 1);
+    if (!a->foreign) drop_page(g, at, *e);
     *e = NULL;
   }
+  if (g->listener) g->listener->released(g->listener->ctx, addr);
   return true;
 }
 
@@ -439,9 +460,30 @@ int gmem_share(struct gmem *g, uint64_t addr, uint64_t bytes)
       addr - g->alloc[i].addr > g->alloc[i].bytes || bytes > g->alloc[i].bytes - (addr - g->alloc[i].addr))
     return -1;
   if (gmem_share_file(g) < 0) return -1;
+  if (g->backed) return g->file;
   for (uint64_t page = addr & ~g->page_mask; page < addr + bytes; page += g->page_mask + 1)
     if (!is_shared(g, page) && !share_page(g, page)) return -1;
   return g->file;
+}
+
+bool gmem_back(struct gmem *g)
+{
+  BUG_ON(g->n_alloc || g->file >= 0);
+  if (gmem_share_file(g) < 0 || ftruncate(g->file, (off_t)1 << ADDR_BITS) != 0) return false;
+  g->file_bytes = (uint64_t)1 << ADDR_BITS;
+  return g->backed = true;
+}
+
+void gmem_follow(struct gmem *g, int file)
+{
+  BUG_ON(g->n_alloc || g->file >= 0);
+  g->file = file;
+  g->backed = g->follows = true;
+}
+
+void gmem_listen(struct gmem *g, const struct gmem_listener *l)
+{
+  g->listener = l;
 }
 
 void gmem_set_multicast(struct gmem *g, const struct multicast *m)

@@ -93,6 +93,19 @@ uint64_t gmem_unmap_at(struct gmem *, uint64_t addr, uint64_t bytes);
 int gmem_share(struct gmem *, uint64_t addr, uint64_t bytes);
 int gmem_share_file(struct gmem *); /* that file, also when nothing is shared yet; -1: none can be made */
 
+/* For images that two processes have: the one that allocates, and one that follows it. All pages of the first, which is
+ * empty so far, lie in its file from now on; false: the host has no memory for it. The other one, empty, too, gets that
+ * file (and has it from then on): allocations at the same addresses (gmem_set_next_address) find the same bytes. */
+bool gmem_back(struct gmem *);
+void gmem_follow(struct gmem *, int file);
+/* Who is told of each allocation, and of each release of whatever was allocated or mapped; NULL: nobody. */
+struct gmem_listener {
+  void *ctx;
+  void (*allocated)(void *ctx, uint64_t addr, uint64_t bytes, const char *name);
+  void (*released)(void *ctx, uint64_t addr);
+};
+void gmem_listen(struct gmem *, const struct gmem_listener *);
+
 /* Addresses that stand for memory of several GPUs (base/multicast.h). NULL: there are none. */
 void gmem_set_multicast(struct gmem *, const struct multicast *);
 const struct multicast *gmem_multicast(const struct gmem *);

@@ -250,6 +250,60 @@ static void test_share(void **state)
   gmem_free(g);
 }
 
+/* What a listener was told, in order: R for a release. */
+struct told {
+  char what[8];
+  uint64_t addr[8];
+  unsigned n;
+};
+
+static void told_allocated(void *ctx, uint64_t addr, uint64_t bytes, const char *name)
+{
+  struct told *t = ctx;
+  (void)bytes;
+  t->what[t->n] = name[0];
+  t->addr[t->n++] = addr;
+}
+
+static void told_released(void *ctx, uint64_t addr)
+{
+  struct told *t = ctx;
+  t->what[t->n] = 'R';
+  t->addr[t->n++] = addr;
+}
+
+/* An image that follows another one has its bytes, where this says that it has allocated; a page in which both an
+ * earlier and a later allocation lie is not cleared by the follower, and what is released takes no memory. */
+static void test_follow(void **state)
+{
+  (void)state;
+  enum { PAGE = 1 << 16, BYTES = 3 * PAGE };
+  struct told t = {.n = 0};
+  const struct gmem_listener listener = {&t, told_allocated, told_released};
+  struct gmem *g = gmem_new(16), *f = gmem_new(16);
+  uint32_t first = 0x01234567, last = 0x89abcdef, got = 0;
+  assert_true(gmem_back(g));
+  gmem_listen(g, &listener);
+  gmem_follow(f, dup(gmem_share_file(g)));
+  const uint64_t a = gmem_alloc(g, BYTES, "a"), b = gmem_alloc(g, 100, "b");
+  assert_true(gmem_write(g, a + BYTES - 4, &first, 4) && gmem_write(g, b, &last, 4));
+  for (unsigned i = 0; i < t.n; i++) {
+    gmem_set_next_address(f, t.addr[i]);
+    assert_int_equal(gmem_alloc(f, i ? 100 : BYTES, "there"), t.addr[i]);
+  }
+  assert_true(gmem_read(f, a + BYTES - 4, &got, 4) && got == first);
+  assert_true(gmem_read(f, b, &got, 4) && got == last);
+  assert_true(gmem_write(f, a, &last, 4) && gmem_read(g, a, &got, 4) && got == last);
+  assert_int_equal(gmem_share(g, a, BYTES), gmem_share_file(g)); /* all of it is shared already */
+  assert_true(gmem_release(g, a) && gmem_release(f, a));
+  assert_null(gmem_ptr(f, a, 1));
+  assert_true(gmem_read(f, b, &got, 4) && got == last);
+  assert_true(pread(gmem_share_file(g), &got, 4, (off_t)a) == 4 && got == 0);
+  assert_true(t.n == 3 && memcmp(t.what, "abR", 3) == 0 && t.addr[2] == a);
+  gmem_free(f);
+  gmem_free(g);
+}
+
 /* Sizes and places at the ends of the address space, and of 64 bits. */
 static void test_ends(void **state)
 {
@@ -286,7 +340,8 @@ int main(void)
       cmocka_unit_test(test_alloc),    cmocka_unit_test(test_map_at), cmocka_unit_test(test_pages),
       cmocka_unit_test(test_release),  cmocka_unit_test(test_zero_after_stray_write),
       cmocka_unit_test(test_map_host), cmocka_unit_test(test_describe), cmocka_unit_test(test_log),
-      cmocka_unit_test(test_log_random), cmocka_unit_test(test_share), cmocka_unit_test(test_ends),
+      cmocka_unit_test(test_log_random), cmocka_unit_test(test_share),
+      cmocka_unit_test(test_follow), cmocka_unit_test(test_ends),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
