@@ -7,8 +7,9 @@ static const struct cli_option options[] = {
   {OPT_MACHINE, "machine", "NAME", "a machine of several GPUs, or a file of one (docs/machines.md)"},
   {OPT_RANKS, "ranks", "N", "the machine's GPUs in N processes, each of which runs the program; or mpi: in\n"
                             "those that mpirun has started (docs/exec.md)"},
-  {OPT_SHARE, "share", "HOW", "slices: processes that the program starts have one GPU in turns, time slices\n"
-                              "(docs/exec.md); none: each has its own (the default)"},
+  {OPT_SHARE, "share", "HOW", "processes that the program starts have one GPU: slices: in turns, time slices; mps:\n"
+                              "at the same time, as clients of the Multi-Process Service (docs/exec.md); none:\n"
+                              "each has its own (the default)"},
   {OPT_SET, "set", "KEY=VALUE", "change one parameter of the preset (repeatable)"},
   {OPT_CLOCK, "clock", "MHZ", "lock the SM clock; L2 follows it, DRAM keeps its own"},
   {OPT_MIG, "mig", "PROFILE", "an instance of the GPU, as 3g.20gb of an a100 (docs/exec.md)"},

@@ -16,6 +16,7 @@
 #include "cli/commands.h"
 #include "cli/default_gpu.h"
 #include "cli/exec_machine.h"
+#include "cli/mps_hub.h"
 #include "cli/program_settings.h"
 #include "cli/program_start.h"
 #include "cli/rank_hub.h"
@@ -138,6 +139,18 @@ static bool hand_over_debugger(struct exec_run *x, struct err *e)
   return true;
 }
 
+/* The GPU of all processes, as they would make it. */
+static bool start_mps(struct exec_run *x, struct share_hub *hub, struct err *e)
+{
+  char dir[PATH_MAX];
+  struct preset p;
+  TRY(presets_dir(x->presets, dir, sizeof dir, e) && preset_load(x->gpu, dir, &p, e));
+  const bool ok = program_settings_apply(x->out, &x->text, &p, e) &&
+                  mps_hub_start(hub, &p.params, x->threads ? x->threads : 1, e);
+  preset_free(&p);
+  return ok;
+}
+
 static int start(struct exec_run *x, char **program)
 {
   char dir[PATH_MAX], folder[PATH_MAX];
@@ -159,12 +172,13 @@ static int start(struct exec_run *x, char **program)
   if (x->tools) return start_watched(x, program, dir);
   if (x->ranks.given) fprintf(x->out, "ranks_fd=%d\n", RANK_HUB_FD);
   struct share_hub hub;
-  if (x->share && !share_hub_start(&hub, &e)) return cli_error("%s", e.msg);
-  if (x->share) fprintf(x->out, "share=%s\n", hub.name);
+  if ((x->share && !share_hub_start(&hub, &e)) || (x->mps && !start_mps(x, &hub, &e)))
+    return cli_error("%s", e.msg);
+  if (x->share || x->mps) fprintf(x->out, "%s=%s\n", x->share ? "share" : "mps", hub.name);
   fprintf(x->out, "program=%d\n", (int)getpid());
   program_hand_over(x->out, &x->text, dir, !x->native);
   if (x->ranks.given) return rank_hub_run(x->ranks.n, program);
-  if (x->share) return share_hub_run(&hub, program);
+  if (x->share || x->mps) return share_hub_run(&hub, program);
   if (x->what_if.costs) return exec_what_if_program(&x->what_if, program);
   execvp(program[0], program);
   program_not_started(program[0], &e);
@@ -213,7 +227,8 @@ static int start_either(const struct cli_command *cmd, struct exec_run *x, char 
                                  " for RISC-V programs: %s is none", program[0]);
   if (rv64 && x->ranks.given)
     return cli_error("%s: a RISC-V program: --ranks are for programs of this machine", program[0]);
-  if (rv64 && x->share) return cli_error("%s: a RISC-V program: --share is for programs of this machine", program[0]);
+  if (rv64 && (x->share || x->mps))
+    return cli_error("%s: a RISC-V program: --share is for programs of this machine", program[0]);
   if (!rv64) return start(x, program);
   if (cmd != &cmd_exec) return cli_error("%s: a RISC-V program: only 'warpstep exec' runs those", program[0]);
   if (x->for_gpu && !x->machine && !x->gpu)

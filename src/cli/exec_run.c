@@ -209,8 +209,9 @@ static int take_rv64(const struct cli_command *cmd, struct exec_run *x, int id, 
 static int take_share(const struct cli_command *cmd, struct exec_run *x, const char *arg)
 {
   x->share = strcmp(arg, "slices") == 0;
-  if (x->share || strcmp(arg, "none") == 0) return CLI_OK;
-  return cli_usage_error(cmd, "--share %.60s: slices or none", arg);
+  x->mps = strcmp(arg, "mps") == 0;
+  if (x->share || x->mps || strcmp(arg, "none") == 0) return CLI_OK;
+  return cli_usage_error(cmd, "--share %.60s: slices, mps or none", arg);
 }
 
 static int take_option(const struct cli_command *cmd, struct exec_run *x, int id, const char *arg)
@@ -290,7 +291,9 @@ static int check_ranks(const struct cli_command *cmd, const struct exec_run *x)
 
 static int check_share(const struct cli_command *cmd, const struct exec_run *x)
 {
-  if (!x->share) return CLI_OK;
+  if (!x->share && !x->mps) return CLI_OK;
+  if (x->mps && (x->html || x->timeline))
+    return cli_usage_error(cmd, "--share mps: not with --html or --timeline, which look into the GPU");
   if (x->machine) return cli_usage_error(cmd, "--share: for one GPU, not with --machine");
   if (!x->timed || x->which || x->what_if.costs)
     return cli_usage_error(cmd, "--share: not with --functional, --time-kernels or --what-if");

@@ -47,7 +47,7 @@ struct exec_run {
   const char *restore;          /* --restore */
   unsigned threads;             /* --threads; 0: not given */
   struct rank_choice ranks;
-  bool share;                   /* --share slices */
+  bool share, mps;              /* --share slices; mps */
   bool quiet;
   char *text;
   size_t bytes;

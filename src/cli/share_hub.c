@@ -169,11 +169,11 @@ static void serve(int listener, pid_t root)
 /* --- its process -------------------------------------------------------------------------------- */
 
 /* The system gives it a name that nobody else has. */
-static int listen_somewhere(char name[SHARE_NAME])
+static int listen_somewhere(char name[SHARE_NAME], int type)
 {
   struct sockaddr_un at = {.sun_family = AF_UNIX};
   socklen_t n = sizeof at;
-  const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  const int fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof at.sun_family) != 0 || listen(fd, TIME_SLICES_MAX) != 0 ||
       getsockname(fd, (struct sockaddr *)&at, &n) != 0)
     return -1;
@@ -184,28 +184,43 @@ static int listen_somewhere(char name[SHARE_NAME])
   return fd;
 }
 
-bool share_hub_start(struct share_hub *h, struct err *e)
+bool share_hub_place(struct share_place *p, int type, size_t page_bytes, struct err *e)
 {
-  char name[SHARE_NAME];
-  const pid_t self = getpid();
   if (!process_tree_is_served())
     return err_set(e, "--share: this system does not tell which processes a program has (/proc/PID/task/TID/children)");
-  const int listener = listen_somewhere(name), page = memfd_create("warpstep-time", MFD_CLOEXEC);
-  if (listener < 0 || page < 0 || ftruncate(page, (off_t)sizeof(uint64_t)) != 0)
-    return err_set(e, "--share: %s", host_error());
+  p->root = getpid();
+  p->listener = listen_somewhere(p->name, type);
+  p->page = memfd_create("warpstep-time", MFD_CLOEXEC);
+  return (p->listener >= 0 && p->page >= 0 && ftruncate(p->page, (off_t)page_bytes) == 0) ||
+         err_set(e, "--share: %s", host_error());
+}
+
+bool share_hub_fork(struct share_hub *h, const struct share_place *p)
+{
   fflush(NULL);
   h->process = fork();
-  if (h->process == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    signal(SIGINT, SIG_IGN); /* of the terminal: the program's affair */
-    signal(SIGQUIT, SIG_IGN);
-    if (getppid() == self) serve(listener, self);
-    _exit(CLI_BAD_INPUT);
-  }
-  snprintf(h->name, sizeof h->name, "%.32s/%d/%d", name, (int)h->process, page);
-  close(listener);
-  close(page);
+  if (h->process) return false;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  signal(SIGINT, SIG_IGN); /* of the terminal: the program's affair */
+  signal(SIGQUIT, SIG_IGN);
+  if (getppid() != p->root) _exit(CLI_BAD_INPUT);
+  return true;
+}
+
+bool share_hub_parent(struct share_hub *h, const struct share_place *p, struct err *e)
+{
+  snprintf(h->name, sizeof h->name, "%.32s/%d/%d", p->name, (int)h->process, p->page);
+  close(p->listener);
+  close(p->page);
   return h->process > 0 || err_set(e, "--share: cannot start a process: %s", host_error());
+}
+
+bool share_hub_start(struct share_hub *h, struct err *e)
+{
+  struct share_place p;
+  TRY(share_hub_place(&p, SOCK_SEQPACKET, sizeof(uint64_t), e));
+  if (share_hub_fork(h, &p)) serve(p.listener, p.root);
+  return share_hub_parent(h, &p, e);
 }
 
 /* The program says itself why it was not started. */

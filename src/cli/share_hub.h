@@ -18,6 +18,16 @@ struct share_hub {
 
 /* False with *e filled: there is none. */
 bool share_hub_start(struct share_hub *, struct err *e);
+/* The same for another kind of server. Where programs find it, and what both have: a page that all map. Then the new
+ * process (true), which must not return from it, and the parent. */
+struct share_place {
+  char name[SHARE_NAME];
+  pid_t root; /* who starts the program */
+  int listener, page;
+};
+bool share_hub_place(struct share_place *, int type, size_t page_bytes, struct err *e);
+bool share_hub_fork(struct share_hub *, const struct share_place *);
+bool share_hub_parent(struct share_hub *, const struct share_place *, struct err *e);
 /* The program, found as execvp does, with all that it starts; the exit status, behind its end. */
 int share_hub_run(struct share_hub *, char **program);
 

@@ -58,6 +58,8 @@ struct func_params {
   uint32_t bank_bytes[8];
   uint64_t shared_window, local_window; /* generic-address windows (low 32 bits zero) */
   struct gmem *image;
+  bool own_space;                   /* callers' views are of an image that shows memory of others, too: all accesses
+                                       are of `image` */
   unsigned n_workers;               /* SMs (timed) or host threads (function-only) */
   unsigned slots_per_worker;        /* resident CTAs per worker */
   unsigned n_warpids;               /* warp slots of an SM, for %nwarpid */

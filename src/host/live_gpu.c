@@ -5,6 +5,7 @@
 #include "base/arith.h"
 #include "base/bug.h"
 #include "base/host_memory.h"
+#include "host/gpu_server.h"
 #include "host/ranked.h"
 #include "host/simulator.h"
 #include "host/surroundings.h"
@@ -63,21 +64,25 @@ static struct live_clock *clock_of(const struct simulator *s)
 
 unsigned live_count(const struct simulator *s)
 {
+  if (s->served) return s->served->count(s->server);
   return s->live ? s->live->n_open + s->live->ended_launches : 0;
 }
 
 bool live_busy(const struct simulator *s)
 {
+  if (s->served) return s->served->busy(s->server);
   return live_count(s) || (s->live && (s->live->n_copies || s->live->n_ended > s->live->taken));
 }
 
 unsigned live_copies(const struct simulator *s)
 {
+  if (s->served) return s->served->copies(s->server);
   return s->live ? s->live->n_copies : 0;
 }
 
 uint64_t live_ctas_done(const struct simulator *s)
 {
+  if (s->served) return s->served->ctas_done(s->server);
   return s->gpu ? gpu_ctas_done(s->gpu) : 0;
 }
 
@@ -133,6 +138,7 @@ static bool has_others(const struct simulator *s)
 
 uint64_t live_now(const struct simulator *s)
 {
+  if (s->served) return s->served->now(s->server);
   const struct live_clock *k = s->live ? clock_of(s) : NULL;
   if (!k || !k->running) return 0;
   const uint64_t now = has_others(s) ? machine_now(simulator_machine(s)) : gpu_now(s->gpu);
@@ -221,7 +227,7 @@ static bool begin(struct simulator *s, const struct live_launch *l, const struct
   if (!gpu || !gpu_fits(gpu, &first, e)) return false;
   watch_as(s, o);
   simulator_begin_observing(s, gpu_now(gpu));
-  begin_run(s, l->start_ps, first.source, l->launch->params.image);
+  begin_run(s, l->start_ps, first.source, l->image ? l->image : l->launch->params.image);
   return true;
 }
 
@@ -259,11 +265,13 @@ static void note_launch(const struct simulator *s, const struct live_launch *l)
 
 bool live_open(struct simulator *s, const struct live_launch *l, const struct sim_options *o, struct err *e)
 {
+  if (s->served) return s->served->open(s->server, s->params, l, o, e);
   struct live *v = live_of(s);
   if (ranked(s)) note_launch(s, l);
   if (!clock_of(s)->running) TRY(begin(s, l, o, e));
   else if (!v->n_open) begin_launches(s, l, o);
   simulator_send(s, func_source(l->launch->func));
+  if (l->places) func_source(l->launch->func)->places = l->places;
   const struct gpu_launch g = for_gpu(s, l);
   BUG_ON(live_full(s));
   TRY(simulator_open(s, &g, e)); /* as the only one of a run it fits */
@@ -374,6 +382,10 @@ static uint64_t name_program(const struct simulator *s, struct live_copy *c)
 
 void live_copy(struct simulator *s, const struct live_copy *c, struct gmem *image, const struct sim_options *o)
 {
+  if (s->served) {
+    s->served->copy(s->server, c);
+    return;
+  }
   struct live *v = live_of(s);
   struct live_copy f = flat(c);
   BUG_ON(!s->around || f.depth > UINT32_MAX);
@@ -707,6 +719,7 @@ static bool any_taken(struct simulator *s)
 enum live_stop live_run(struct simulator *s, uint64_t until)
 {
   const struct live_clock *k = (live_of(s), clock_of(s));
+  if (s->served) return (enum live_stop)s->served->run(s->server, until, k->window, k->window_ctx);
   unsigned cursor = 0;
   for (struct simulator *m; (m = simulator_next_member(s, &cursor));) {
     struct live *v = live_of(m);
@@ -726,6 +739,7 @@ enum live_stop live_run(struct simulator *s, uint64_t until)
 void live_cut(struct simulator *s)
 {
   unsigned cursor = 0;
+  if (s->served) s->served->cut(s->server);
   if (!live_of(s) || !clock_of(s)->running) return;
   for (struct simulator *m; (m = simulator_next(s, &cursor));) {
     live_of(m)->n_ended = live_of(m)->taken = 0;
@@ -737,6 +751,7 @@ void live_cut(struct simulator *s)
 bool live_take(struct simulator *s, struct live_end *end)
 {
   struct live *v = s->live;
+  if (s->served) return s->served->take(s->server, end);
   if (!v || v->taken == v->n_ended) return false;
   *end = v->ended[v->taken++];
   v->ended_launches -= !end->copy;

@@ -135,6 +135,10 @@ void simulator_surround(struct simulator *);
  * runs have one clock. The surroundings go behind the simulators. */
 struct surroundings;
 void simulator_join(struct simulator *, struct surroundings *, unsigned node, struct gmem *image);
+/* Before anything else: launches and copies (host/live_gpu.h) go to somebody who has the GPU (host/gpu_server.h), with
+ * his context. */
+struct gpu_server;
+void simulator_serve_by(struct simulator *, const struct gpu_server *, void *server);
 /* Between runs and calls of live_run: where the pages of [addr, addr + bytes), whole ones of 4 KiB, are: at a node of
  * its machine, a GPU or a socket; -1: at whoever looks. */
 void simulator_place(struct simulator *, uint64_t addr, uint64_t bytes, int node);

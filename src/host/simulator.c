@@ -6,6 +6,7 @@
 #include "base/arith.h"
 #include "base/bug.h"
 #include "base/host_memory.h"
+#include "host/gpu_server.h"
 #include "host/surroundings.h"
 #include "host/usage.h"
 #include "time/gpu/gpu.h"
@@ -51,8 +52,16 @@ void simulator_surround(struct simulator *s)
   s->alone_there = true;
 }
 
+void simulator_serve_by(struct simulator *s, const struct gpu_server *by, void *server)
+{
+  BUG_ON(s->gpu || s->around);
+  s->served = by;
+  s->server = server;
+}
+
 void simulator_place(struct simulator *s, uint64_t addr, uint64_t bytes, int node)
 {
+  if (s->served) s->served->place(s->server, addr, bytes, node >= 0);
   struct surroundings *x = s->around;
   if (!x || (!x->places && node < 0)) return;
   if (!x->places) x->places = places_new();
@@ -61,6 +70,7 @@ void simulator_place(struct simulator *s, uint64_t addr, uint64_t bytes, int nod
 
 void simulator_place_at_host(struct simulator *s, uint64_t addr, uint64_t bytes)
 {
+  if (s->served) s->served->place(s->server, addr, bytes, true);
   if (s->around) simulator_place(s, addr, bytes, surroundings_socket(s->around, s->node));
 }
 

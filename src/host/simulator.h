@@ -33,6 +33,8 @@ struct simulator {
   struct gpu_inst_profile profile; /* of the last timed launch that ran alone */
   struct positions where;
   struct live *live; /* live_gpu.c; NULL: not used */
+  const struct gpu_server *served; /* by whom its GPU is; NULL: it has it itself */
+  void *server;
 };
 
 /* What the watcher of a run needs. */

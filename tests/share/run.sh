@@ -27,7 +27,7 @@ refused() { # NAME LINE OPTION...
   line=$("$bin" exec "${@:3}" /bin/true 2>&1 >/dev/null)
   if [ $? -eq 2 ] && [[ $line == *"$2"* ]] && [ "$(wc -l <<<"$line")" = 1 ]; then ok "$1"; else not_ok "$1" "$line"; fi
 }
-refused "another way" "slices or none" --share x
+refused "another way" "slices, mps or none" --share x
 refused "a machine" "not with --machine" --share slices --machine dgx-a100
 refused "without time" "not with --functional" --share slices --functional
 refused "strict polls" "not with --spin strict" --share slices --spin strict

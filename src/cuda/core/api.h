@@ -34,6 +34,7 @@ typedef enum {
   CUDA_ERROR_NO_BINARY_FOR_GPU = 209,
   CUDA_ERROR_UNSUPPORTED_LIMIT = 215,
   CUDA_ERROR_PEER_ACCESS_UNSUPPORTED = 217,
+  CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY = 224,
   CUDA_ERROR_INVALID_PTX = 218,
   CUDA_ERROR_JIT_COMPILER_NOT_FOUND = 221,
   CUDA_ERROR_FILE_NOT_FOUND = 301,
@@ -53,6 +54,9 @@ typedef enum {
   CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED = 712,
   CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED = 713,
   CUDA_ERROR_HARDWARE_STACK_ERROR = 714,
+  CUDA_ERROR_MPS_CONNECTION_FAILED = 805,
+  CUDA_ERROR_MPS_SERVER_NOT_READY = 807,
+  CUDA_ERROR_MPS_MAX_CLIENTS_REACHED = 808,
   CUDA_ERROR_ILLEGAL_INSTRUCTION = 715,
   CUDA_ERROR_MISALIGNED_ADDRESS = 716,
   CUDA_ERROR_INVALID_PC = 718,
@@ -534,8 +538,15 @@ typedef struct {
   int no_trilinear, seamless_cube;
 } cudaTextureDesc;
 
+/* Of a context: how many SMs it may use. */
+enum { EXEC_AFFINITY_SM_COUNT = 0 };
 typedef struct {
-  const void *affinity;
+  int type;
+  unsigned sm_count;
+} CUexecAffinityParam;
+
+typedef struct {
+  const CUexecAffinityParam *affinity;
   int n_affinity;
   const void *graphics;
 } CUctxCreateParams;

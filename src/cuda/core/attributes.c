@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cuda/core/features.h"
+#include "cuda/core/shim.h"
 #include "cuda/core/visible_boards.h"
 
 bool device_attribute(const struct board *b, int attribute, int *value)

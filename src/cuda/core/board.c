@@ -6,6 +6,7 @@
 #include "base/bug.h"
 #include "base/place.h"
 #include "cuda/core/board_ranks.h"
+#include "cuda/core/mps.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/visible_boards.h"
 #include "host/live_gpu.h"
@@ -61,6 +62,10 @@ static bool surround(struct shim *s, struct board *b, struct err *e)
 {
   struct boards *x = &s->boards;
   if (!s->options.timed) return true;
+  if (s->mps) {
+    mps_serve(s, b);
+    return true;
+  }
   if (x->n == 1 || !exec_options_share(&s->options)) {
     simulator_surround(b->simulator);
     return true;
@@ -73,6 +78,20 @@ static bool surround(struct shim *s, struct board *b, struct err *e)
   return true;
 }
 
+/* A client's part of the addresses; an image that the server follows, which lives as long as the process. */
+static void own_memory(const struct shim *s, struct device_config *c)
+{
+  const struct mps_part part = mps_part_of(s, c->memory_first, c->memory_end, boards_page(s));
+  c->memory_first = part.first;
+  c->memory_end = part.end;
+}
+
+static bool make_image(struct shim *s, struct device_config *c, struct err *e)
+{
+  c->shared = gmem_new(c->page_bits);
+  return mps_follow(s, c->shared, e);
+}
+
 static bool start_board(struct shim *s, struct board *b, struct err *e)
 {
   const struct params *p = &b->preset.params;
@@ -83,9 +102,11 @@ static bool start_board(struct shim *s, struct board *b, struct err *e)
   config.shared = s->program.shared;
   config.memory_first = first + b->number * part;
   config.memory_end = config.memory_first + part;
+  if (s->mps) own_memory(s, &config);
   config.print = &s->print.file;
   config.presets = s->options.presets;
   if (s->options.sanitize) config.gap_bytes = SANITIZE_GAP;
+  if (s->mps) TRY(make_image(s, &config, e));
   TRY(device_init(&b->device, &config, e));
   b->simulator = simulator_new(p);
   b->shim = s;
@@ -144,6 +165,7 @@ bool boards_start(struct shim *s, struct err *e)
     const unsigned bits = x->of[i].preset.params.vm_page_bits;
     if (!i || bits < x->page_bits) x->page_bits = bits;
   }
+  TRY(mps_start(s, e));
   if (s->program.shared && x->n > 1) return err_set(e, "CPU and GPU share their memory: there can be one GPU alone");
   if (s->program.shared) x->page_bits = gmem_page_bits(s->program.shared);
   for (unsigned i = 0; i < x->n; i++) TRY(start_board(s, &x->of[i], e));

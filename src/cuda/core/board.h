@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/core_set.h"
 #include "config/machine_ports.h"
 #include "config/presets.h"
 #include "config/topology.h"
@@ -48,6 +49,7 @@ struct board {
   struct kernel_turn *turn;  /* its kernel, where they take turns (kernel_turns.h); NULL: none */
   struct context *primary;   /* NULL: none yet */
   struct stream legacy;      /* its default stream */
+  const struct core_set *cores; /* on which its kernels run, unless a green context says other ones; NULL: all */
   unsigned queues;           /* hardware queues given out, one after the other */
   struct command *gone, *left; /* held: behind what was given to blocking streams, to any streams that are gone */
   uint64_t bytes;            /* of its memory, allocated */

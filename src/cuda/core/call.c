@@ -4,7 +4,6 @@
 #include "cuda/core/managed.h"
 #include "cuda/core/poll_trap.h"
 #include "cuda/core/task.h"
-#include "cuda/core/time_share.h"
 
 static void clock_enter(struct call *c)
 {
@@ -26,9 +25,9 @@ static CUresult check_need(struct call *c, enum call_need need)
   struct shim *s = c->s;
   if (need == NEED_NOTHING) return CUDA_SUCCESS;
   if (s->starved) return CUDA_ERROR_OUT_OF_MEMORY;
-  if (!s->up) return s->failed ? CUDA_ERROR_NO_DEVICE : CUDA_ERROR_NOT_INITIALIZED;
+  if (!s->up) return s->failed_as ? s->failed_as : s->failed ? CUDA_ERROR_NO_DEVICE : CUDA_ERROR_NOT_INITIALIZED;
   managed_look(s);
-  if (s->share) time_share_enter(s);
+  if (s->enter) s->enter(s);
   if (s->host_clock) clock_enter(c);
   task_catch_up(s);
   timeline_call(&s->time);

@@ -9,6 +9,7 @@
 #include "cuda/core/api.h"
 
 struct board;
+struct core_set;
 struct shim;
 struct shim_part;
 
@@ -18,6 +19,7 @@ struct context {
   unsigned flags;
   bool primary;
   struct green_context *green; /* green_context.h; NULL: it is none */
+  const struct core_set *sms;  /* on which its kernels run (mps.h); NULL: as others of its GPU */
   unsigned users; /* primary: retained this often; others: 1 */
   uint64_t id;    /* of all contexts that there ever were */
   uint64_t limit[LIMIT__N];

@@ -87,10 +87,12 @@ CUresult green_stream_resource(struct shim *s, CUstream h, CUdevResource *r, int
 
 const struct core_set *green_cores(const struct stream *st)
 {
-  return st && st->green ? sm_group_cores(st->green->group) : NULL;
+  if (!st) return NULL;
+  return st->green ? sm_group_cores(st->green->group) : st->context ? st->context->sms : NULL;
 }
 
 const struct core_set *green_cores_of(const struct context *c)
 {
-  return c && c->green ? sm_group_cores(c->green->group) : NULL;
+  if (!c) return NULL;
+  return c->green ? sm_group_cores(c->green->group) : c->sms;
 }

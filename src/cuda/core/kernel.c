@@ -98,6 +98,11 @@ static unsigned largest_cluster(const struct function *f)
   return f->non_portable_cluster ? LARGEST_CLUSTER : PORTABLE_CLUSTER;
 }
 
+const struct core_set *kernel_cores(const struct launch_request *q)
+{
+  return q->cores ? q->cores : q->function->module->board->cores;
+}
+
 /* The size must divide the grid and be the one that the kernel was compiled for, where it was. */
 static CUresult check_cluster(const struct launch_request *q)
 {
@@ -123,7 +128,7 @@ static CUresult active_clusters(const struct launch_request *q, uint64_t size, i
   for (unsigned gpc = 0, sm = 0; gpc < p->gpu_gpcs; gpc++) {
     uint64_t room = 0;
     for (; sm < p->gpu_sms && params_gpc(p, sm) == gpc; sm++)
-      if (!q->cores || core_set_has(q->cores, sm)) room += (unsigned)ctas;
+      if (!kernel_cores(q) || core_set_has(kernel_cores(q), sm)) room += (unsigned)ctas;
     *clusters += (int)(room / size);
   }
   return CUDA_SUCCESS;
@@ -161,7 +166,7 @@ CUresult kernel_check(const struct launch_request *q)
   if (r == CUDA_SUCCESS) r = occupancy(q->function, (int)threads, q->shared, q->shared_share, &ctas);
   if (r != CUDA_SUCCESS) return r;
   if (ctas == 0) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
-  const unsigned sms = q->cores ? core_set_count(q->cores) : gpu_of(q->function)->gpu_sms;
+  const unsigned sms = kernel_cores(q) ? core_set_count(kernel_cores(q)) : gpu_of(q->function)->gpu_sms;
   if (q->cooperative && volume(q->grid) > (uint64_t)ctas * sms)
     return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
   return CUDA_SUCCESS;

@@ -66,4 +66,7 @@ bool kernel_attribute(const struct function *, int attribute, int *value);
 void kernel_attributes(const struct function *, cudaFuncAttributes *);
 CUresult kernel_set_attribute(struct function *, int attribute, int value);
 
+/* SMs that it may run on; NULL: all. */
+const struct core_set *kernel_cores(const struct launch_request *);
+
 #endif

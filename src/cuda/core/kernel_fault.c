@@ -2,26 +2,9 @@
 
 #include <string.h>
 
+#include "cuda/core/fault_code.h"
 #include "cuda/core/shim.h"
 #include "load/line_table.h"
-
-static CUresult code_of(enum fault_kind kind)
-{
-  static const CUresult codes[] = {
-    [FAULT_ILLEGAL_ADDRESS] = CUDA_ERROR_ILLEGAL_ADDRESS,
-    [FAULT_MISALIGNED] = CUDA_ERROR_MISALIGNED_ADDRESS,
-    [FAULT_SHARED_RANGE] = CUDA_ERROR_ILLEGAL_ADDRESS,
-    [FAULT_LOCAL_RANGE] = CUDA_ERROR_HARDWARE_STACK_ERROR,
-    [FAULT_ILLEGAL_INST] = CUDA_ERROR_ILLEGAL_INSTRUCTION,
-    [FAULT_ILLEGAL_PC] = CUDA_ERROR_INVALID_PC,
-    [FAULT_TRAP] = CUDA_ERROR_LAUNCH_FAILED,
-    [FAULT_ASSERT] = CUDA_ERROR_ASSERT,
-    [FAULT_DEADLOCK] = CUDA_ERROR_LAUNCH_TIMEOUT,
-    [FAULT_UNSUPPORTED] = CUDA_ERROR_NOT_SUPPORTED,
-  };
-  CUresult r = kind < sizeof codes / sizeof codes[0] ? codes[kind] : CUDA_SUCCESS;
-  return r == CUDA_SUCCESS ? CUDA_ERROR_LAUNCH_FAILED : r;
-}
 
 /* How much of the text of a fault is said: what its GPU knows about an address in memory of another one is that there
  * is nothing. */
@@ -89,7 +72,7 @@ void kernel_fault_keep(struct shim *s, const struct launch_request *q, const str
 {
   s->fault.when = end;
   s->fault.waits = !r->timed;
-  s->fault.code = r->end == RUN_FAULT ? code_of(r->fault.kind) : CUDA_ERROR_LAUNCH_TIMEOUT;
+  s->fault.code = r->end == RUN_FAULT ? fault_code(r->fault.kind) : CUDA_ERROR_LAUNCH_TIMEOUT;
   if (r->end == RUN_FAULT) tell_fault(s, q, &r->fault);
   if (r->end != RUN_FAULT) kernel_fault_tell_where(q, r, why_ended(s, r->end));
   else if (r->fault.kind == FAULT_DEADLOCK)

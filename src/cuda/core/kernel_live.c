@@ -6,6 +6,7 @@
 #include "cuda/core/copy.h"
 #include "cuda/core/device_work.h"
 #include "cuda/core/kernel_run.h"
+#include "cuda/core/mps.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/task.h"
 #include "cuda/core/time_share.h"
@@ -106,16 +107,44 @@ static enum live_stop run_in_turn(struct board *b, uint64_t until)
   }
 }
 
+/* How far it goes without a look here: what streams wait for in memory may change in any window, and of a program that
+ * has ended it is watched whether anything of it still ends. */
+static uint64_t step_there(const struct board *b)
+{
+  enum { ENDING_PS = 100 * 1000 * 1000 };
+  const struct shim *s = b->shim;
+  if (s->front.asking.n) return params_request_ps(&b->preset.params);
+  return s->ending ? ENDING_PS : FRONT_NEVER / 2;
+}
+
+/* In the GPU of the server. */
+static enum live_stop run_there(struct board *b, uint64_t until)
+{
+  struct shim *s = b->shim;
+  for (;;) {
+    const uint64_t now = live_now(b->simulator), to = earlier(until, now + step_there(b));
+    const enum live_stop stop = live_run(b->simulator, to);
+    if (stop != LIVE_REACHED || to == until) return stop;
+    if (!look(s, live_now(b->simulator))) return LIVE_ASKED;
+  }
+}
+
+static enum live_stop run_beside(struct board *b, uint64_t until)
+{
+  return b->shim->mps ? run_there(b, until) : run_in_turn(b, until);
+}
+
 /* GPUs of one machine, which have one clock. */
 static enum front_gpu_stop run(void *ctx, uint64_t until)
 {
   struct board *b = ctx;
   struct shim *s = b->shim;
   live_on_window(b->simulator, look, s);
-  const bool in_turn = s->share && live_count(b->simulator);
-  enum live_stop stop = in_turn ? run_in_turn(b, until) : live_run(b->simulator, until);
+  const bool beside = s->enter && (s->mps || live_count(b->simulator));
+  enum live_stop stop = beside ? run_beside(b, until) : live_run(b->simulator, until);
   if (stop == LIVE_REACHED) return FRONT_GPU_REACHED;
   if (stop == LIVE_ENDED) take_ended(s);
+  if (s->mps && stop == LIVE_ENDED) mps_look(s);
   if (stop == LIVE_ASKED && is_over(s, live_now(b->simulator))) cut_off(s, b);
   if (s->device_queued) device_work_give(s, live_now(b->simulator));
   return stop == LIVE_ASKED && is_wanted(s) ? FRONT_GPU_PAUSE : FRONT_GPU_EVENT;

@@ -289,7 +289,8 @@ static struct launch_desc description(const struct task *w)
     .code = q->function->module->code.instance, .kernel = k, .shared_dynamic = q->shared,
     .stack_bytes = (uint32_t)q->stack_bytes, .params = q->packed,
     .param_bytes = k->param_bytes, .runtime = device_work_calls(w->grid), .graph = graph_current(q->run),
-    .window = residency_window(&q->window), .cores = q->cores, .not_cooperative = !q->cooperative,
+    .window = residency_window(&q->window), .cores = kernel_cores(q),
+    .not_cooperative = !q->cooperative,
     .shared_share = (uint8_t)kernel_shared_share(q->function, q->shared_share),
   };
   memcpy(desc.grid, q->grid, sizeof desc.grid);
@@ -310,8 +311,9 @@ static struct kernel_run *prepare(struct task *w, uint64_t start)
   memory_sync_registered(s, true);
   struct launch_desc desc = description(w);
   if (w->command.place == COMMAND_ALONE) k->saved = save_before(s, k->q->function->module, &desc, k->q->number);
-  if (s->ranks && desc.runtime) err_set(&e, "%s: code that launches kernels is not served with --ranks",
-                                        k->q->function->kernel->name);
+  if ((s->ranks || s->mps) && desc.runtime)
+    err_set(&e, "%s: code that launches kernels is not served with --%s", k->q->function->kernel->name,
+            s->ranks ? "ranks" : "share mps");
   else if (launch_init(&k->launch, &board_for(k)->device, &desc, &e)) return w->kernel = k;
   shim_say("%s", e.msg);
   snapshot_free(k->saved);

@@ -13,6 +13,7 @@
 #include "cuda/core/board_ranks.h"
 #include "cuda/core/checked.h"
 #include "cuda/core/managed.h"
+#include "cuda/core/mps.h"
 #include "cuda/core/peer_access.h"
 #include "cuda/core/shim.h"
 
@@ -84,19 +85,33 @@ bool memory_is_device(struct shim *s, uint64_t addr)
   return !program_shows(s, addr) && gmem_ptr(board_memory(s, addr), addr, 1) != NULL;
 }
 
-static bool has_room(const struct board *b, uint64_t bytes)
+/* Bytes of the GPU's memory; false: they are not there. */
+static bool take_room(struct board *b, uint64_t bytes)
 {
-  return bytes <= board_memory_bytes(b) - b->bytes;
+  if (bytes > board_memory_bytes(b) - b->bytes || (b->shim->mps && !mps_take(b->shim, b, bytes))) return false;
+  b->bytes += bytes;
+  return true;
+}
+
+static void give_room(struct board *b, uint64_t bytes)
+{
+  if (b->shim->mps) mps_give(b->shim, bytes);
+  b->bytes -= bytes;
+}
+
+uint64_t memory_left(const struct board *b)
+{
+  return b->shim->mps ? mps_left(b->shim, b) : board_memory_bytes(b) - b->bytes;
 }
 
 /* Guest memory that counts as the GPU's. */
 static uint64_t guest_alloc(struct shim *s, struct board *b, uint64_t bytes, const char *what)
 {
   char name[48];
-  if (!has_room(b, bytes)) return 0;
+  if (!take_room(b, bytes)) return 0;
   snprintf(name, sizeof name, "%s %llu", what, (unsigned long long)s->next_id);
   uint64_t addr = gmem_alloc(b->device.mem, bytes, name);
-  if (addr) b->bytes += bytes;
+  if (!addr) give_room(b, bytes);
   return addr;
 }
 
@@ -105,7 +120,7 @@ static void guest_free(struct shim *s, struct board *b, uint64_t addr, uint64_t 
   s->memory.gone++;
   BUG_ON(!gmem_release(b->device.mem, addr));
   checked_freed(s->checked, addr);
-  b->bytes -= bytes;
+  give_room(b, bytes);
 }
 
 CUresult memory_alloc(struct shim *s, struct board *b, uint64_t *addr, uint64_t bytes)
@@ -121,7 +136,7 @@ CUresult memory_alloc(struct shim *s, struct board *b, uint64_t *addr, uint64_t 
 }
 
 /* Host memory at *next or behind, before `end`, or NULL; fd >= 0: of a file, from an offset on. */
-static void *map_in(const struct shim *s, uint64_t *next, uint64_t end, uint64_t bytes, int fd, uint64_t offset)
+static void *map_free(const struct shim *s, uint64_t *next, uint64_t end, uint64_t bytes, int fd, uint64_t offset)
 {
   int flags = MAP_NORESERVE | MAP_FIXED_NOREPLACE | (fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED);
   uint64_t page = boards_page(s);
@@ -136,14 +151,26 @@ static void *map_in(const struct shim *s, uint64_t *next, uint64_t end, uint64_t
   return NULL;
 }
 
+/* What another process simulates with is of a file, too. */
+static void *map_in(struct shim *s, uint64_t *next, uint64_t end, uint64_t bytes, int fd, uint64_t offset)
+{
+  const int own = s->mps && fd < 0 ? memfd_create("warpstep", MFD_CLOEXEC) : -1;
+  const bool ok = !s->mps || fd >= 0 || (own >= 0 && ftruncate(own, (off_t)bytes) == 0);
+  void *host = ok ? map_free(s, next, end, bytes, own >= 0 ? own : fd, offset) : NULL;
+  if (host && s->mps) mps_mapped(s, host, bytes, own >= 0 ? own : fd, offset);
+  if (own >= 0) close(own);
+  return host;
+}
+
 /* … at a place that guest and host can both use; at: rather there, 0: anywhere. */
 static void *map_host_at(struct shim *s, uint64_t bytes, int fd, uint64_t offset, uint64_t at)
 {
   uint64_t first = at;
   void *host = at && memory_is_for_host(at) ? map_in(s, &first, at + bytes, bytes, fd, offset) : NULL;
   if (host) return host;
-  if (!s->memory.host_next) s->memory.host_next = HOST_MAPPINGS;
-  return map_in(s, &s->memory.host_next, HOST_MAPPINGS_END, bytes, fd, offset);
+  const struct mps_part part = mps_part_of(s, HOST_MAPPINGS, HOST_MAPPINGS_END, boards_page(s));
+  if (!s->memory.host_next) s->memory.host_next = part.first;
+  return map_in(s, &s->memory.host_next, part.end, bytes, fd, offset);
 }
 
 static void *map_host(struct shim *s, uint64_t bytes, int fd, uint64_t offset)
@@ -161,20 +188,21 @@ static void *map_image(struct shim *s, uint64_t bytes, int fd)
 
 void *memory_take(struct shim *s, struct board *b, uint64_t bytes)
 {
-  void *host = has_room(b, bytes) ? map_host(s, bytes, -1, 0) : NULL;
-  if (host) b->bytes += bytes;
+  const bool room = take_room(b, bytes);
+  void *host = room ? map_host(s, bytes, -1, 0) : NULL;
+  if (room && !host) give_room(b, bytes);
   return host;
 }
 
 void *memory_take_file(struct shim *s, struct board *b, uint64_t bytes, int *fd)
 {
-  if (!has_room(b, bytes)) return NULL;
+  if (!take_room(b, bytes)) return NULL;
   bool ours = *fd < 0;
   if (ours) *fd = memfd_create("warpstep", MFD_CLOEXEC);
   bool ok = *fd >= 0 && (!ours || ftruncate(*fd, (off_t)bytes) == 0);
   void *host = ok ? map_host(s, bytes, *fd, 0) : NULL;
-  if (host) b->bytes += bytes;
-  else if (ours && *fd >= 0) close(*fd);
+  if (!host) give_room(b, bytes);
+  if (!host && ours && *fd >= 0) close(*fd);
   return host;
 }
 
@@ -183,6 +211,7 @@ static void show(struct shim *s, board_mask in, uint64_t addr, void *host, uint6
 {
   for (unsigned i = 0; i < s->boards.n; i++)
     if (in >> i & 1) BUG_ON(!gmem_map_host(s->boards.of[i].device.mem, addr, host, bytes, name));
+  if (s->mps && in) mps_show(s, addr, host, bytes, name);
 }
 
 static void hide(struct shim *s, board_mask in, uint64_t addr)
@@ -215,8 +244,9 @@ void memory_open_for(struct shim *s, uint64_t addr, board_mask in)
 
 void memory_give_back(struct board *b, void *host, uint64_t bytes)
 {
+  mps_unmapped(b->shim, host);
   gmem_unmap(b->device.mem, host, bytes);
-  b->bytes -= bytes;
+  give_room(b, bytes);
 }
 
 void memory_map(struct shim *s, struct board *b, uint64_t addr, void *host, uint64_t bytes, board_mask in)
@@ -337,6 +367,7 @@ static void release(struct shim *s, const struct block *b)
   free(b->sums);
   if (b->moves) managed_remove(s, b);
   if (b->image) gmem_unmap(b->board->device.mem, b->image, b->mapped);
+  if (b->mapped) mps_unmapped(s, (void *)(uintptr_t)(b->addr - inside));
   if (b->mapped) gmem_unmap(b->board->device.mem, (void *)(uintptr_t)(b->addr - inside), b->mapped);
 }
 

@@ -128,4 +128,7 @@ void memory_tell_leaks(struct shim *);
 
 extern const struct shim_part memory_part;
 
+/* Bytes of the GPU's memory that nobody has. */
+uint64_t memory_left(const struct board *);
+
 #endif

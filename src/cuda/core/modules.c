@@ -8,6 +8,7 @@
 
 #include "base/host_memory.h"
 #include "cuda/core/peer_access.h"
+#include "cuda/core/mps.h"
 #include "cuda/core/shim.h"
 #include "host/gpu_advice.h"
 #include "load/fatbin.h"
@@ -288,6 +289,7 @@ static void free_module(struct shim *s, struct loaded_module *m)
     next = f->next;
     free(f);
   }
+  mps_forget_code(s);
   device_unload(&m->code);
   managed_leave(s, m->managed);
   for (unsigned i = 0; i < m->n_files; i++) free(m->file[i].elf);

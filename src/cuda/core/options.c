@@ -22,6 +22,7 @@ static const struct option_row {
   ROW("presets", presets, TEXT, 0),
   ROW("host_time", host_time, TEXT, 0),
   ROW("share", share, TEXT, 0),
+  ROW("mps", mps, TEXT, 0),
   ROW("capture", capture, TEXT, 0),
   ROW("trace", trace, TEXT, 0),
   ROW("report", report, TEXT, 0),

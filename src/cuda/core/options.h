@@ -5,7 +5,7 @@
  *   timeline timeline_sms timeline_warps timeline_us progress max_cycles max_insts sample sample_ctas
  *   sanitize leaks print_level print_limit error_exitcode log tally started program
  *   debug debug_gdb debug_commands debug_batch debug_turn html html_baseline
- *   host_time spin ranks_fd share
+ *   host_time spin ranks_fd share mps
  *   ncu_stream ncu_log ncu_code ncu_schedulers ncu_waits ncu_quiet ncu_OPTION=VALUE (ncu/ncu_filter.h)
  */
 #ifndef WS_CUDA_OPTIONS_H
@@ -60,6 +60,7 @@ struct exec_options {
   unsigned debug_turn;
   struct ncu_capture_options ncu; /* warpstep ncu; launches that it does not choose run without time */
   uint64_t ranks_fd;     /* of the socket to other ranks (base/ranks.h); 0: there are none */
+  const char *mps;       /* the same of the server of the Multi-Process Service (cli/mps_hub.h) */
   const char *share;     /* NAME/PROCESS/DESCRIPTOR of who gives out the GPU (cli/share_hub.h); NULL: nobody does */
   uint64_t started;      /* when the program was: ns of the clock of files, 0: not known */
   uint64_t program;      /* process that says so when nothing used the GPU (cuda/unused_gpu.c); 0: none does */

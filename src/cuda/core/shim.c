@@ -92,11 +92,11 @@ CUresult shim_up(struct shim *s)
   if (s->starved) return CUDA_ERROR_OUT_OF_MEMORY;
   if (s->forked) return CUDA_ERROR_NOT_INITIALIZED;
   if (s->up) return CUDA_SUCCESS;
-  if (s->failed) return CUDA_ERROR_NO_DEVICE;
+  if (s->failed) return s->failed_as ? s->failed_as : CUDA_ERROR_NO_DEVICE;
   s->up = bring_up(s, &e) && s->boards.n;
   s->failed = !s->up;
   if (s->failed && e.msg[0]) shim_say("%s", e.msg);
-  if (s->failed) return CUDA_ERROR_NO_DEVICE;
+  if (s->failed) return s->failed_as ? s->failed_as : CUDA_ERROR_NO_DEVICE;
   s->parts = parts;
   s->pid = getpid(); /* perhaps a child of the process in which the library was loaded: this one uses the GPU */
   watch_process(s);

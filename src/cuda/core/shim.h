@@ -98,6 +98,9 @@ struct shim {
   struct exec_options options;
   struct boards boards;
   struct ranks *ranks;   /* processes that do the same, of which this is one (board_ranks.h); NULL: it is alone */
+  CUresult failed_as;    /* what calls say then; CUDA_SUCCESS: that there is no device */
+  void (*enter)(struct shim *); /* a call begins: what others that have the GPU did; NULL: nobody else has it */
+  struct mps *mps;       /* mps.h; NULL: the GPU is in this process */
   struct time_share *share; /* the GPU in turns with other processes (time_share.h); NULL: they have their own */
   struct timeline time; /* the host's clock */
   struct host_clock *host_clock; /* what passes on it between calls; NULL: nothing */

@@ -46,14 +46,13 @@ static bool map_time(struct time_share *t, int pid, int fd)
   return t->time != NULL;
 }
 
-/* By a name in the abstract space of Unix sockets. */
-static int connect_to(const char *name)
+int share_connect(const char *name, int type)
 {
   struct sockaddr_un to = {.sun_family = AF_UNIX};
   const size_t n = strlen(name);
   if (n + 1 > sizeof to.sun_path) return -1;
   memcpy(to.sun_path + 1, name, n);
-  const int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  const int fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
   if (fd < 0 || connect(fd, (struct sockaddr *)&to, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + n)) == 0)
     return fd;
   close(fd);
@@ -67,6 +66,13 @@ static bool tell(struct time_share *t, const void *what, size_t bytes)
   return n == (ssize_t)bytes;
 }
 
+/* A call begins: what others have seen of the GPU's time has passed here, too. */
+static void enter(struct shim *s)
+{
+  const uint64_t now = atomic_load(s->share->time);
+  if (now < SIM_LAST_START_PS / 2) s->time.now = later(s->time.now, now);
+}
+
 bool time_share_join(struct shim *s, struct err *e)
 {
   char name[64];
@@ -78,8 +84,9 @@ bool time_share_join(struct shim *s, struct err *e)
   const struct params *p = &s->boards.of[0].preset.params;
   const struct slice_hello hello = {(uint64_t)p->host_timeslice_us * PS_PER_US, state_ps(p)};
   s->share = t;
-  if (sscanf(s->options.share, "%63[^/]/%d/%d", name, &pid, &fd) == 3 && (t->fd = connect_to(name)) >= 0 &&
-      map_time(t, pid, fd) && tell(t, &hello, sizeof hello))
+  s->enter = enter;
+  if (sscanf(s->options.share, "%63[^/]/%d/%d", name, &pid, &fd) == 3 &&
+      (t->fd = share_connect(name, SOCK_SEQPACKET)) >= 0 && map_time(t, pid, fd) && tell(t, &hello, sizeof hello))
     return true;
   return err_set(e, "--share: nobody answers: was the program started by 'warpstep exec --share slices'?");
 }
@@ -88,12 +95,6 @@ static void publish(struct time_share *t, uint64_t now)
 {
   uint64_t known = atomic_load(t->time);
   while (known < now && !atomic_compare_exchange_weak(t->time, &known, now)) continue;
-}
-
-void time_share_enter(struct shim *s)
-{
-  const uint64_t now = atomic_load(s->share->time);
-  if (now < SIM_LAST_START_PS / 2) s->time.now = later(s->time.now, now);
 }
 
 static bool hear(struct time_share *t, struct slice_answer *a)

@@ -18,8 +18,9 @@ struct time_share;
 
 /* Behind the GPUs, when the options say so; NULL in s->share: nobody else has the GPU. */
 bool time_share_join(struct shim *, struct err *e);
-/* A call begins: what others have seen of the GPU's time has passed here, too. */
-void time_share_enter(struct shim *);
+/* To who gives it out, by a name in the abstract space of Unix sockets; type: SOCK_SEQPACKET, SOCK_STREAM. -1: nobody
+ * is there. */
+int share_connect(const char *name, int type);
 /* Whether kernels that have come to `now` may go on, until *until; false: the GPU stands until then. In: so far the
  * caller wants to go. */
 bool time_share_ask(struct shim *, uint64_t now, uint64_t *until);

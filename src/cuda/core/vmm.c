@@ -7,6 +7,7 @@
 
 #include "base/arith.h"
 #include "cuda/core/multicast_object.h"
+#include "cuda/core/mps.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/vmm_memory.h"
 
@@ -59,20 +60,28 @@ static struct vmm_range *range_in(const struct shim *s, uint64_t addr, uint64_t 
   return NULL;
 }
 
+static struct mps_part reserved(const struct shim *s)
+{
+  return mps_part_of(s, RESERVED, RESERVED_END, page(s));
+}
+
 /* The lowest free place, 0: none. */
 static uint64_t find_place(const struct shim *s, uint64_t bytes, uint64_t align)
 {
-  uint64_t at = RESERVED;
+  const struct mps_part part = reserved(s);
+  uint64_t at = align_up(part.first, align);
+  if (at > part.end || bytes > part.end - at) return 0;
   for (const struct vmm_range *r; (r = range_in(s, at, bytes));) {
     at = align_up(r->addr + r->bytes, align);
-    if (at < RESERVED || bytes > RESERVED_END - at) return 0;
+    if (at < part.first || at > part.end || bytes > part.end - at) return 0;
   }
   return at;
 }
 
 uint64_t vmm_take_addresses(struct shim *s, uint64_t bytes, uint64_t align, uint64_t at)
 {
-  if (at < RESERVED || at > RESERVED_END - bytes || (at & (align - 1)) || range_in(s, at, bytes))
+  const struct mps_part part = reserved(s);
+  if (at < part.first || bytes > part.end || at > part.end - bytes || (at & (align - 1)) || range_in(s, at, bytes))
     at = find_place(s, bytes, align);
   if (!at) return 0;
   struct vmm_range *r = shim_alloc(sizeof *r);

@@ -6,6 +6,7 @@
 #include "cuda/core/call.h"
 #include "cuda/core/context_end.h"
 #include "cuda/core/errors.h"
+#include "cuda/core/mps.h"
 #include "cuda/core/profiled.h"
 #include "cuda/core/synchronize.h"
 #include "cuda/core/version.h"
@@ -153,23 +154,43 @@ CUresult cuCtxCreate_v2(CUcontext *out, unsigned flags, CUdevice device)
   DRIVER(NEED_GPU, ON_DEVICE(device, context_create(s, out, flags, board_at(s, device))));
 }
 
-static bool asks_something(const CUctxCreateParams *p)
+/* SMs that a context may use, which clients of the Multi-Process Service can say (CUDA Driver API, cuCtxCreate_v3). */
+static CUresult create_limited(struct shim *s, CUcontext *out, const CUexecAffinityParam *p, int n, unsigned flags,
+                               struct board *b)
 {
-  return p && (p->n_affinity || p->graphics);
+  if (n <= 0 || !p) return n ? CUDA_ERROR_INVALID_VALUE : context_create(s, out, flags, b);
+  for (int i = 0; i < n; i++)
+    if (p[i].type != EXEC_AFFINITY_SM_COUNT || !s->mps) return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+  if (n > 1 || !p->sm_count) return CUDA_ERROR_INVALID_VALUE;
+  const CUresult r = context_create(s, out, flags, b);
+  return r == CUDA_SUCCESS ? mps_limit(s, *out, p->sm_count) : r;
 }
 
-CUresult cuCtxCreate_v3(CUcontext *out, const void *affinity, int n_affinity, unsigned flags, CUdevice device)
+CUresult cuCtxCreate_v3(CUcontext *out, const CUexecAffinityParam *affinity, int n_affinity, unsigned flags,
+                        CUdevice device)
 {
-  DRIVER(NEED_GPU, ON_DEVICE(device, affinity && n_affinity > 0
-                                   ? shim_unsupported(s, "cuCtxCreate with execution affinity")
-                                   : context_create(s, out, flags, board_at(s, device))));
+  DRIVER(NEED_GPU, ON_DEVICE(device, create_limited(s, out, affinity, n_affinity, flags, board_at(s, device))));
 }
 
-CUresult cuCtxCreate_v4(CUcontext *out, const CUctxCreateParams *params, unsigned flags, CUdevice device)
+CUresult cuCtxCreate_v4(CUcontext *out, const CUctxCreateParams *p, unsigned flags, CUdevice device)
 {
-  DRIVER(NEED_GPU, ON_DEVICE(device, asks_something(params)
-                                   ? shim_unsupported(s, "cuCtxCreate with parameters")
-                                   : context_create(s, out, flags, board_at(s, device))));
+  DRIVER(NEED_GPU, ON_DEVICE(device, p && p->graphics
+                                   ? shim_unsupported(s, "cuCtxCreate with parameters of graphics")
+                                   : create_limited(s, out, p ? p->affinity : NULL, p ? p->n_affinity : 0, flags,
+                                                    board_at(s, device))));
+}
+
+static CUresult affinity_of(struct shim *s, CUexecAffinityParam *p, int type)
+{
+  if (!p) return CUDA_ERROR_INVALID_VALUE;
+  if (type != EXEC_AFFINITY_SM_COUNT || !s->mps) return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+  *p = (CUexecAffinityParam){ .type = type, .sm_count = mps_sms(s, context_current(s)) };
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetExecAffinity(CUexecAffinityParam *p, int type)
+{
+  DRIVER(NEED_CONTEXT, affinity_of(s, p, type));
 }
 
 CUresult cuCtxDestroy_v2(CUcontext c)
@@ -260,10 +281,11 @@ CUresult cuCtxSetFlags(unsigned flags)
                                                     : (context_current(s)->flags = flags, CUDA_SUCCESS));
 }
 
-/* Nothing can be bound to a part of the SMs. */
+/* Contexts of clients of the Multi-Process Service can be bound to a part of the SMs. */
 CUresult cuDeviceGetExecAffinitySupport(int *supported, int type, CUdevice device)
 {
-  DRIVER(NEED_GPU, ON_DEVICE(device, type != 0 ? CUDA_ERROR_INVALID_VALUE : GIVE(supported, 0)));
+  DRIVER(NEED_GPU, ON_DEVICE(device, type != EXEC_AFFINITY_SM_COUNT
+                                   ? CUDA_ERROR_INVALID_VALUE : GIVE(supported, s->mps != NULL)));
 }
 
 static CUresult linear_width(const struct board *b, size_t *texels, int format, unsigned channels)

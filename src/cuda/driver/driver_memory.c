@@ -103,7 +103,7 @@ static CUresult memory_info(const struct board *b, size_t *left, size_t *total)
 {
   if (!left || !total) return CUDA_ERROR_INVALID_VALUE;
   *total = board_memory_bytes(b);
-  *left = *total - b->bytes;
+  *left = memory_left(b);
   return CUDA_SUCCESS;
 }
 

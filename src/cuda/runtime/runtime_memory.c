@@ -109,7 +109,7 @@ CUresult cudaMalloc3D(cudaPitchedPtr *p, cudaExtent extent)
 
 static CUresult memory_info(const struct board *b, size_t *left, size_t *total)
 {
-  if (left) *left = board_memory_bytes(b) - b->bytes;
+  if (left) *left = memory_left(b);
   if (total) *total = board_memory_bytes(b);
   return CUDA_SUCCESS;
 }

@@ -249,24 +249,48 @@ static void func_finish(struct step_warp *sw, struct effect *e)
   if (u->finish) u->finish((struct func_warp *)sw, u, e);
 }
 
+/* Of launches with an address space of their own (func_params.own_space): what a view shows of the caller's image, this
+ * shows of the launch's. Stores go to the view's log, if it has one, whose addresses are the same in both. */
+static struct gmem_view own_view(const struct step_warp *sw, const struct gmem_view *v)
+{
+  struct gmem_view own = *v;
+  own.image = ((const struct func_warp *)sw)->launch->p.image;
+  return own;
+}
+
+static bool own_perform(struct step_warp *sw, struct effect *e, lane_mask lanes, struct gmem_view *v, struct fault *f)
+{
+  struct gmem_view own = own_view(sw, v);
+  return func_perform(sw, e, lanes, &own, f);
+}
+
+static bool own_copy_piece(struct step_warp *sw, struct effect *e, uint32_t k, struct copy_piece *p,
+                           struct gmem_view *v, struct fault *f)
+{
+  struct gmem_view own = own_view(sw, v);
+  return func_copy_piece(sw, e, k, p, &own, f);
+}
+
+static bool own_copy_part(struct step_warp *sw, struct effect *e, uint32_t k, uint64_t addr, uint32_t bytes,
+                          struct gmem_view *v, struct fault *f)
+{
+  struct gmem_view own = own_view(sw, v);
+  return func_copy_part(sw, e, k, addr, bytes, &own, f);
+}
+
 _Static_assert(HAZARD_UP - HAZARD_P == PRED_UNIFORM, "predicates are numbered alike");
 
-static const struct step_ops func_ops = {
-    .cta_begin = cta_begin,
-    .cta_end = cta_end,
-    .cluster_release = cluster_release,
-    .cluster_worker = cluster_worker,
-    .step = func_step,
-    .perform = func_perform,
-    .finish = func_finish,
-    .copy_piece = func_copy_piece,
-    .copy_part = func_copy_part,
-    .line_op = func_line_op,
-    .begin = func_begin,
-    .execute = func_execute,
-    .reg_read = func_reg_read,
-    .reg_write = func_reg_write,
-};
+#define FUNC_OPS(perform_, copy_piece_, copy_part_)                                                 \
+  {                                                                                                 \
+    .cta_begin = cta_begin, .cta_end = cta_end, .cluster_release = cluster_release,                 \
+    .cluster_worker = cluster_worker, .step = func_step, .perform = perform_, .finish = func_finish, \
+    .copy_piece = copy_piece_, .copy_part = copy_part_, .line_op = func_line_op,                    \
+    .begin = func_begin, .execute = func_execute, .reg_read = func_reg_read,                        \
+    .reg_write = func_reg_write,                                                                    \
+  }
+
+static const struct step_ops func_ops = FUNC_OPS(func_perform, func_copy_piece, func_copy_part);
+static const struct step_ops func_own_ops = FUNC_OPS(own_perform, own_copy_piece, own_copy_part);
 
 /* Limits: CUDA programming guide, "Technical Specifications per Compute Capability". */
 static bool shape_check(const struct func_params *p, struct err *e)
@@ -314,7 +338,7 @@ static void source_init(struct func_launch *l)
   const struct func_params *p = &l->p;
   unsigned threads = p->block[0] * p->block[1] * p->block[2];
   l->source = (struct step_source){
-      .ops = &func_ops,
+      .ops = p->own_space ? &func_own_ops : &func_ops,
       .caps = STEP_CAP_VALUES | STEP_CAP_CONTROL,
       .code = p->code,
       .entry_pc = p->entry_pc,

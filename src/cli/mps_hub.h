@@ -1,0 +1,16 @@
+/* The server process of the Multi-Process Service (`exec --share mps`, docs/exec.md): it has the GPU in which all
+ * processes of the program have their work (host/mps_server.h), carries what they say, and lets time pass once all of
+ * them wait for an answer or sleep.
+ */
+#ifndef WS_CLI_MPS_HUB_H
+#define WS_CLI_MPS_HUB_H
+
+#include "cli/share_hub.h"
+
+struct params;
+
+/* False with *e filled: there is none. Its name is for option `mps` (cuda/core/options.h); share_hub_run runs the
+ * program. threads: of the host, for the GPU. */
+bool mps_hub_start(struct share_hub *, const struct params *, unsigned threads, struct err *e);
+
+#endif

@@ -1,0 +1,441 @@
+#include "host/mps_client.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/arith.h"
+#include "base/host_memory.h"
+#include "base/place.h"
+#include "load/code_copy.h"
+
+enum { PROGRAM_BITS = 48, BANKS = 8, BELOW_NORMAL = 1 << 16 };
+
+struct mps_mapping {
+  struct mps_mapping *next;
+  uint64_t addr, bytes;
+  void *host;
+};
+
+struct mps_program_code {
+  struct mps_program_code *next;
+  uint64_t id;
+  struct code_copy *copy;
+};
+
+struct mps_launch {
+  struct launch launch;
+  uint8_t *bytes; /* banks, name, textures */
+  struct tex_table textures;
+  struct core_set cores;
+  bool beside;
+  int priority;
+};
+
+struct mps_client *mps_client_new(pid_t process)
+{
+  struct mps_client *c = mem_zeroed(1, sizeof *c);
+  c->process = process;
+  return c;
+}
+
+static void hide(struct mps_client *c, uint64_t addr, uint64_t bytes, struct gmem *all)
+{
+  gmem_mirror(all, c->image, addr, bytes, true); /* what is not there any more, is not shown */
+}
+
+static void unmap(struct mps_client *c, struct mps_mapping **at, struct gmem *all)
+{
+  struct mps_mapping *m = *at;
+  *at = m->next;
+  hide(c, m->addr, m->bytes, all);
+  gmem_unmap(c->image, m->host, m->bytes);
+  mem_free(m);
+}
+
+static void free_image(struct mps_client *c, struct gmem *all)
+{
+  struct gmem_range r;
+  for (size_t at = 0; gmem_next_range(c->image, &at, &r);) gmem_mirror(all, NULL, r.addr, r.bytes, false);
+  while (c->mapping) {
+    (void)gmem_release(c->image, c->mapping->addr);
+    unmap(c, &c->mapping, all);
+  }
+  gmem_free(c->image);
+}
+
+void mps_client_free(struct mps_client *c, struct gmem *all)
+{
+  if (c->image) free_image(c, all);
+  places_free(c->places);
+  for (struct mps_program_code *next; c->code; c->code = next) {
+    next = c->code->next;
+    code_copy_free(c->code->copy);
+    mem_free(c->code);
+  }
+  func_heap_free(c->heap);
+  if (c->print) fclose(c->print);
+  free(c->printed);
+  mem_free(c->ends);
+  mem_free(c);
+}
+
+/* --- memory ------------------------------------------------------------------------------------- */
+
+static int open_of(const struct mps_client *c, int file)
+{
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)c->process, file);
+  return open(path, O_RDWR | O_CLOEXEC);
+}
+
+bool mps_client_memory(struct mps_client *c, const void *m, size_t bytes, unsigned page_bits)
+{
+  struct mps_memory x;
+  if (bytes != sizeof x || c->image) return false;
+  memcpy(&x, m, sizeof x);
+  const int file = x.page_bits == page_bits ? open_of(c, x.file) : -1;
+  if (file < 0) return false;
+  c->image = gmem_new(page_bits);
+  gmem_follow(c->image, file);
+  return true;
+}
+
+bool mps_client_allocated(struct mps_client *c, const void *m, size_t bytes, struct gmem *all)
+{
+  struct mps_allocated x;
+  if (bytes != sizeof x || !c->image) return false;
+  memcpy(&x, m, sizeof x);
+  x.name[sizeof x.name - 1] = '\0';
+  if (!x.bytes || x.addr >> PROGRAM_BITS || x.addr % 512) return false;
+  gmem_set_next_address(c->image, x.addr);
+  if (gmem_alloc(c->image, x.bytes, x.name) != x.addr) return false;
+  gmem_mirror(all, c->image, x.addr, x.bytes, true);
+  return true;
+}
+
+bool mps_client_released(struct mps_client *c, const void *m, size_t bytes, struct gmem *all)
+{
+  uint64_t addr;
+  struct gmem_place was;
+  if (bytes != sizeof addr || !c->image) return false;
+  memcpy(&addr, m, sizeof addr);
+  if (!gmem_place_below(c->image, addr, &was) || was.addr != addr || !gmem_release(c->image, addr)) return false;
+  struct mps_mapping **at = &c->mapping;
+  while (*at && (*at)->addr != addr) at = &(*at)->next;
+  if (*at) unmap(c, at, all);
+  else hide(c, addr, was.bytes, all);
+  return true;
+}
+
+/* At a multiple of the GPU's page; NULL: it cannot be. */
+static void *map_aligned(int file, const struct mps_shown *x, size_t page)
+{
+  if (!x->bytes || x->bytes > UINT64_MAX / 2) return NULL;
+  uint8_t *room = mmap(NULL, x->bytes + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) return NULL;
+  const size_t head = -(uintptr_t)room & (page - 1);
+  uint8_t *at = mmap(room + head, x->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, file,
+                     (off_t)x->offset);
+  if (at == MAP_FAILED) munmap(room, x->bytes + page);
+  if (at == MAP_FAILED) return NULL;
+  if (head) munmap(room, head);
+  if (head < page) munmap(at + x->bytes, page - head);
+  return at;
+}
+
+bool mps_client_show(struct mps_client *c, const struct mps_shown *x, struct gmem *all)
+{
+  const int file = c->image ? open_of(c, x->file) : -1;
+  if (file < 0) return false;
+  void *host = map_aligned(file, x, (size_t)1 << gmem_page_bits(c->image));
+  close(file);
+  if (!host) return false;
+  if (!gmem_map_host(c->image, x->addr, host, x->bytes, x->name)) {
+    munmap(host, x->bytes);
+    return false;
+  }
+  struct mps_mapping *m = mem_zeroed(1, sizeof *m);
+  *m = (struct mps_mapping){c->mapping, x->addr, x->bytes, host};
+  c->mapping = m;
+  gmem_mirror(all, c->image, x->addr, x->bytes, true);
+  return true;
+}
+
+bool mps_client_placed(struct mps_client *c, const void *m, size_t bytes)
+{
+  enum { HOST_NODE = 1 }; /* of a GPU's own machine: the node behind it is its socket */
+  struct mps_placed x;
+  const uint64_t page = (UINT64_C(1) << PLACE_PAGE_BITS) - 1, end = UINT64_C(1) << PLACE_ADDRESS_BITS;
+  if (bytes != sizeof x) return false;
+  memcpy(&x, m, sizeof x);
+  if (((x.addr | x.bytes) & page) || x.addr >= end || x.bytes > end - x.addr) return false;
+  if (!c->places) c->places = places_new();
+  places_set(c->places, x.addr, x.bytes, x.at_host ? HOST_NODE : -1);
+  return true;
+}
+
+/* --- code --------------------------------------------------------------------------------------- */
+
+bool mps_client_code(struct mps_client *c, const void *m, size_t bytes)
+{
+  uint64_t id;
+  if (bytes < sizeof id) return false;
+  memcpy(&id, m, sizeof id);
+  struct code_copy *copy = code_copy_take((const uint8_t *)m + sizeof id, bytes - sizeof id);
+  if (!copy) return false;
+  struct mps_program_code *p = mem_zeroed(1, sizeof *p);
+  *p = (struct mps_program_code){c->code, id, copy};
+  c->code = p;
+  return true;
+}
+
+static const struct code_view *code_of(const struct mps_client *c, uint64_t id)
+{
+  const struct mps_program_code *p = c->code;
+  while (p && p->id != id) p = p->next;
+  return p ? code_copy_view(p->copy) : NULL;
+}
+
+/* --- work --------------------------------------------------------------------------------------- */
+
+/* The next bytes of a message; NULL: there are not so many. Aligned for any type. */
+struct rest {
+  uint8_t *at;
+  size_t bytes;
+};
+
+static uint8_t *next(struct rest *r, size_t bytes)
+{
+  uint8_t *p = r->at;
+  if (bytes > r->bytes) return NULL;
+  r->at += bytes;
+  r->bytes -= bytes;
+  return p;
+}
+
+static bool take_banks(struct func_params *p, struct rest *r)
+{
+  for (unsigned i = 0; i < BANKS; i++) {
+    if (!p->bank[i]) continue;
+    uint8_t *copy = next(r, p->bank_bytes[i]);
+    if (!copy) return false;
+    p->bank[i] = copy;
+  }
+  return true;
+}
+
+static bool take_textures(struct mps_launch *l, uint32_t n, struct rest *r)
+{
+  const struct tex_object *from = (const void *)next(r, n * sizeof *from);
+  struct tex_object *to = mem_alloc(n * sizeof *to);
+  l->textures = (struct tex_table){to, n};
+  if (!from) return false;
+  memcpy(to, from, n * sizeof *to);
+  for (uint32_t i = 0; i < n; i++) to[i].name = to[i].surface ? "surface object" : "texture object";
+  return true;
+}
+
+/* The device's heap, which a launch finds as the one before has left it. */
+static void heap_for(struct mps_client *c, const struct mps_open *m)
+{
+  if (c->heap_at == m->heap) return;
+  func_heap_free(c->heap);
+  c->heap_at = m->heap;
+  c->heap = m->heap ? func_heap_new(m->heap, m->heap_bytes) : NULL;
+}
+
+static void open_print(struct mps_client *c)
+{
+  if (c->print) return;
+  c->print = open_memstream(&c->printed, &c->printed_bytes);
+  NO_MEMORY_IF(!c->print);
+}
+
+static bool fill(struct mps_client *c, struct mps_launch *l, const struct mps_open *m, struct rest *r)
+{
+  struct func_params *p = &l->launch.params;
+  const struct code_view *code = code_of(c, m->code);
+  *p = m->p;
+  if (!code || !c->image || !take_banks(p, r)) return false;
+  p->kernel_name = (const char *)next(r, m->name_bytes);
+  if (!p->kernel_name || !m->name_bytes || p->kernel_name[m->name_bytes - 1]) return false;
+  if (!take_textures(l, m->n_textures, r) || r->bytes) return false;
+  heap_for(c, m);
+  open_print(c);
+  p->code = *code;
+  p->image = c->image;
+  p->own_space = true;
+  p->print = &c->print;
+  p->heap = c->heap;
+  p->runtime = NULL;
+  p->textures = &l->textures;
+  return true;
+}
+
+static void describe(struct mps_client *c, struct mps_launch *l, const struct mps_open *m)
+{
+  struct step_source *s = func_source(l->launch.func);
+  l->launch.grid_barrier = m->gang;
+  l->cores = m->cores;
+  l->beside = m->beside;
+  l->priority = m->priority - (c->join.below ? BELOW_NORMAL : 0);
+  s->window = m->window;
+  s->shared_share = m->shared_share;
+  s->cores = m->some_cores ? &l->cores : NULL;
+  s->space = (uint8_t)c->slot;
+}
+
+static void free_launch(struct mps_launch *l)
+{
+  func_launch_free(l->launch.func);
+  mem_free((void *)(uintptr_t)l->textures.object);
+  mem_free(l->bytes);
+  mem_free(l);
+}
+
+static struct mps_launch *new_launch(struct mps_client *c, const struct mps_open *m, const void *rest, size_t bytes)
+{
+  struct mps_launch *l = mem_zeroed(1, sizeof *l);
+  struct err e = {""};
+  l->bytes = mem_alloc(bytes + 16);
+  memcpy(l->bytes, rest, bytes);
+  if (fill(c, l, m, &(struct rest){l->bytes, bytes})) l->launch.func = func_launch_new(&l->launch.params, &e);
+  if (l->launch.func) {
+    describe(c, l, m);
+    return l;
+  }
+  mem_free((void *)(uintptr_t)l->textures.object);
+  mem_free(l->bytes);
+  mem_free(l);
+  return NULL;
+}
+
+struct mps_work *mps_client_launch(struct mps_client *c, const void *message, size_t bytes, const struct params *p)
+{
+  struct mps_open m;
+  if (bytes < sizeof m) return NULL;
+  memcpy(&m, message, sizeof m);
+  if (m.p.n_workers != p->gpu_sms || m.p.slots_per_worker > p->sm_max_ctas) return NULL;
+  struct mps_launch *l = new_launch(c, &m, (const uint8_t *)message + sizeof m, bytes - sizeof m);
+  if (!l) return NULL;
+  struct mps_work *w = mem_zeroed(1, sizeof *w);
+  *w = (struct mps_work){.client = c, .who = (void *)(uintptr_t)m.who, .start = m.start_ps, .launch = l};
+  return w;
+}
+
+static void name_program(struct live_side *s, unsigned number)
+{
+  if (s->place == LIVE_PROGRAM) s->addr |= (uint64_t)(number + 1) << PROGRAM_BITS;
+}
+
+struct mps_work *mps_client_copy(struct mps_client *c, unsigned number, const void *message, size_t bytes)
+{
+  struct mps_work *w = mem_zeroed(1, sizeof *w);
+  if (bytes != sizeof w->copy) {
+    mem_free(w);
+    return NULL;
+  }
+  memcpy(&w->copy, message, bytes);
+  w->client = c;
+  w->who = w->copy.who;
+  w->start = w->copy.start_ps;
+  w->copy.who = w;
+  name_program(&w->copy.dst, number);
+  if (!w->copy.fill) name_program(&w->copy.src, number);
+  return w;
+}
+
+bool mps_work_before(const struct mps_work *a, const struct mps_work *b)
+{
+  if (a->start != b->start) return a->start < b->start;
+  if (a->client != b->client) return a->client->process < b->client->process;
+  return a->sequence < b->sequence;
+}
+
+struct live_launch mps_work_launch(const struct mps_work *w, struct gmem *all)
+{
+  struct mps_launch *l = w->launch;
+  return (struct live_launch){.launch = &l->launch, .start_ps = w->start, .priority = l->priority, .beside = l->beside,
+                              .who = (void *)(uintptr_t)w, .image = all, .places = w->client->places};
+}
+
+void mps_work_free(struct mps_work *w)
+{
+  w->client->n_work--;
+  if (w->launch) free_launch(w->launch);
+  mem_free(w);
+}
+
+/* Of launches that shared the GPU with whatever there is, what can be told apart. */
+void mps_client_ended(struct mps_work *w, const struct live_end *x)
+{
+  struct mps_client *c = w->client;
+  if (!c->gone) {
+    struct mps_end *e;
+    c->ends = mem_more(c->ends, c->n_ends, &c->room_ends, sizeof *c->ends);
+    e = &c->ends[c->n_ends++];
+    *e = (struct mps_end){.end = *x};
+    struct sim_result *r = &e->end.result;
+    snprintf(e->limiter, sizeof e->limiter, "%s", r->limiter ? r->limiter : "");
+    e->end.who = w->who;
+    if (r->together < 2) r->together = 2;
+    r->isa = NULL, r->mix = r->thread_mix = NULL, r->where = NULL, r->limiter = NULL, r->n_groups = 0;
+    r->instances = NULL, r->profile = NULL, r->hazards = NULL, r->fault.source = NULL;
+    memset(r->group, 0, sizeof r->group);
+  }
+  mps_work_free(w);
+}
+
+/* --- what kernels print ------------------------------------------------------------------------- */
+
+const char *mps_client_printed(struct mps_client *c, uint32_t *bytes)
+{
+  if (c->print) fflush(c->print);
+  *bytes = c->print ? (uint32_t)c->printed_bytes : 0;
+  return c->printed;
+}
+
+void mps_client_print_over(struct mps_client *c)
+{
+  if (c->print) rewind(c->print);
+}
+
+/* --- bytes of programs -------------------------------------------------------------------------- */
+
+static const struct mps_client *whose(void *list, uint64_t addr, struct iovec *there, uint64_t bytes)
+{
+  struct mps_client *const *client = list;
+  const uint64_t number = (addr >> PROGRAM_BITS) - 1;
+  const uint64_t at = addr & ((UINT64_C(1) << PROGRAM_BITS) - 1);
+  *there = (struct iovec){(void *)(uintptr_t)at, bytes};
+  return number < MPS_PROCESSES ? client[number] : NULL;
+}
+
+static bool read_program(void *list, uint64_t addr, void *to, uint64_t bytes)
+{
+  struct iovec there, here = {to, bytes};
+  const struct mps_client *c = whose(list, addr, &there, bytes);
+  return c && process_vm_readv(c->process, &here, 1, &there, 1, 0) == (ssize_t)bytes;
+}
+
+static bool write_program(void *list, uint64_t addr, const void *from, uint64_t bytes)
+{
+  struct iovec there, here = {(void *)(uintptr_t)from, bytes};
+  const struct mps_client *c = whose(list, addr, &there, bytes);
+  return c && process_vm_writev(c->process, &here, 1, &there, 1, 0) == (ssize_t)bytes;
+}
+
+static bool reaches_program(void *list, uint64_t addr, uint64_t bytes, bool writes)
+{
+  (void)list, (void)addr, (void)bytes, (void)writes;
+  return true; /* each byte is looked at when it moves */
+}
+
+struct program_memory mps_client_program(struct mps_client **list)
+{
+  return (struct program_memory){list, read_program, write_program, reaches_program};
+}

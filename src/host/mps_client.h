@@ -1,0 +1,75 @@
+/* What the server of the Multi-Process Service has of one of its clients (mps_server.h): its memory and code, as it
+ * says them, and what it has given to the GPU.
+ */
+#ifndef WS_HOST_MPS_CLIENT_H
+#define WS_HOST_MPS_CLIENT_H
+
+#include <sys/types.h>
+
+#include "base/program_memory.h"
+#include "host/mps_wire.h"
+
+struct mps_mapping;
+struct mps_program_code;
+
+struct mps_client {
+  pid_t process;
+  bool in, gone;          /* it was let in; it has ended, its work goes on */
+  bool joins, asks, pressed; /* waits to be let in, for an answer; wants it now */
+  unsigned slot;
+  struct mps_join join;
+  struct core_set sms;    /* if join.sms */
+  uint64_t until;         /* ps: asks that time passes to there */
+  uint32_t n_work;        /* given and not ended */
+  struct gmem *image;     /* NULL: none yet */
+  struct places *places;  /* of it: pages at the host; NULL: all are the GPU's */
+  struct mps_mapping *mapping; /* host memory in it */
+  struct mps_program_code *code;
+  struct func_heap *heap;
+  uint64_t heap_at;
+  struct mps_end *ends;   /* not told yet */
+  uint32_t n_ends, room_ends;
+  FILE *print;            /* NULL: nothing was printed */
+  char *printed;
+  size_t printed_bytes;
+};
+
+/* A launch or a copy. */
+struct mps_work {
+  struct mps_work *next;
+  struct mps_client *client;
+  void *who; /* the client's */
+  uint64_t start, sequence;
+  struct live_copy copy;
+  struct mps_launch *launch; /* NULL: it is a copy */
+};
+
+struct mps_client *mps_client_new(pid_t);
+/* `all`: the image of all clients, where nothing of it stays. */
+void mps_client_free(struct mps_client *, struct gmem *all);
+
+/* Messages. False: nonsense. */
+bool mps_client_memory(struct mps_client *, const void *, size_t, unsigned page_bits);
+bool mps_client_allocated(struct mps_client *, const void *, size_t, struct gmem *all);
+bool mps_client_released(struct mps_client *, const void *, size_t, struct gmem *all);
+bool mps_client_show(struct mps_client *, const struct mps_shown *, struct gmem *all); /* false: it is not there */
+bool mps_client_placed(struct mps_client *, const void *, size_t);
+bool mps_client_code(struct mps_client *, const void *, size_t);
+/* Work that they announce; NULL: nonsense. */
+struct mps_work *mps_client_launch(struct mps_client *, const void *, size_t, const struct params *);
+struct mps_work *mps_client_copy(struct mps_client *, unsigned number, const void *, size_t);
+
+bool mps_work_before(const struct mps_work *, const struct mps_work *);
+struct live_launch mps_work_launch(const struct mps_work *, struct gmem *all);
+void mps_work_free(struct mps_work *);
+/* It has, and is gone; its client will be told. */
+void mps_client_ended(struct mps_work *, const struct live_end *);
+
+/* What its kernels have printed since mps_client_print_over. */
+const char *mps_client_printed(struct mps_client *, uint32_t *bytes);
+void mps_client_print_over(struct mps_client *);
+
+/* Bytes of the programs of clients; an address has the client's number above bit 48. The list is the caller's. */
+struct program_memory mps_client_program(struct mps_client **list);
+
+#endif

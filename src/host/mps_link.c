@@ -1,0 +1,407 @@
+#include "host/mps_link.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/arith.h"
+#include "base/bug.h"
+#include "base/host_memory.h"
+#include "host/positions.h"
+#include "load/code_copy.h"
+#include "time/gpu/occupancy.h"
+
+enum { LOOK_MS = 1 };
+
+/* What was given to the server and has not ended. */
+struct mps_given {
+  void *who;
+  bool copy;
+};
+
+struct mps_sent {
+  const struct inst *inst;
+  uint64_t place, n;
+};
+
+struct mps_link {
+  int fd; /* -1: the server is gone */
+  unsigned slot;
+  struct mps_page *page;
+  struct gmem_listener listener;
+  FILE *const *print;
+  struct mps_sent *sent; /* code, by id */
+  uint32_t n_sent, room_sent;
+  struct mps_given *work;
+  uint32_t n_work, room_work, n_copies, ended_launches;
+  struct live_end *ended;
+  uint32_t n_ended, taken, room_ended;
+  uint64_t now, ctas_done;
+  const struct isa *isa;      /* of its launches */
+  struct sim_options options; /* of the last launch: its poll */
+};
+
+static const struct positions nowhere;
+
+/* --- the socket --------------------------------------------------------------------------------- */
+
+static void lose(struct mps_link *k)
+{
+  if (k->fd < 0) return;
+  close(k->fd);
+  k->fd = -1;
+  fputs("warpstep: --share mps: the server of the Multi-Process Service is gone\n", stderr);
+}
+
+static bool put(struct mps_link *k, const void *what, size_t bytes)
+{
+  for (const uint8_t *p = what; bytes && k->fd >= 0;) {
+    const ssize_t n = send(k->fd, p, bytes, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) lose(k);
+    else p += n, bytes -= (size_t)n;
+  }
+  return k->fd >= 0;
+}
+
+static bool get(struct mps_link *k, void *what, size_t bytes)
+{
+  for (uint8_t *p = what; bytes && k->fd >= 0;) {
+    const ssize_t n = recv(k->fd, p, bytes, 0);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) lose(k);
+    else p += n, bytes -= (size_t)n;
+  }
+  return k->fd >= 0;
+}
+
+static bool head(struct mps_link *k, enum mps_kind kind, uint64_t bytes)
+{
+  if (bytes > INT32_MAX) lose(k); /* code or textures of gigabytes: nothing has them */
+  return put(k, &(struct mps_head){kind, (uint32_t)bytes}, sizeof(struct mps_head));
+}
+
+static bool say(struct mps_link *k, enum mps_kind kind, const void *what, size_t bytes)
+{
+  return head(k, kind, bytes) && put(k, what, bytes);
+}
+
+struct mps_link *mps_link_new(int fd, struct mps_page *page, const struct mps_join *j, struct mps_welcome *w)
+{
+  struct mps_link *k = mem_zeroed(1, sizeof *k);
+  *k = (struct mps_link){.fd = fd, .page = page};
+  w->status = MPS_NOT_READY;
+  if (say(k, MPS_JOIN, j, sizeof *j) && get(k, w, sizeof *w) && w->status == MPS_JOINED && w->slot < MPS_CLIENTS) {
+    k->slot = w->slot;
+    return k;
+  }
+  if (k->fd >= 0) close(k->fd);
+  mem_free(k);
+  return NULL;
+}
+
+/* --- memory ------------------------------------------------------------------------------------- */
+
+static void allocated(void *ctx, uint64_t addr, uint64_t bytes, const char *name)
+{
+  struct mps_allocated a = {.addr = addr, .bytes = bytes};
+  snprintf(a.name, sizeof a.name, "%s", name);
+  say(ctx, MPS_ALLOCATED, &a, sizeof a);
+}
+
+static void released(void *ctx, uint64_t addr)
+{
+  say(ctx, MPS_RELEASED, &addr, sizeof addr);
+}
+
+bool mps_link_memory(struct mps_link *k, struct gmem *g)
+{
+  if (!gmem_back(g)) return false;
+  const struct mps_memory m = {gmem_share_file(g), gmem_page_bits(g)};
+  k->listener = (struct gmem_listener){k, allocated, released};
+  gmem_listen(g, &k->listener);
+  return say(k, MPS_MEMORY, &m, sizeof m);
+}
+
+bool mps_link_show(struct mps_link *k, uint64_t addr, uint64_t bytes, int file, uint64_t offset, const char *name)
+{
+  struct mps_shown m = {.addr = addr, .bytes = bytes, .offset = offset, .file = file};
+  uint32_t there = 0;
+  snprintf(m.name, sizeof m.name, "%s", name);
+  return say(k, MPS_SHOWN, &m, sizeof m) && get(k, &there, sizeof there) && there;
+}
+
+static void place_there(void *k, uint64_t addr, uint64_t bytes, bool at_host)
+{
+  say(k, MPS_PLACED, &(struct mps_placed){addr, bytes, at_host}, sizeof(struct mps_placed));
+}
+
+void mps_link_print(struct mps_link *k, FILE *const *f)
+{
+  k->print = f;
+}
+
+void mps_link_forget(struct mps_link *k)
+{
+  for (uint32_t i = 0; i < k->n_sent; i++) k->sent[i].inst = NULL; /* numbers are not given out again */
+}
+
+uint64_t mps_link_passed(const struct mps_link *k)
+{
+  const uint64_t time = atomic_load(&k->page->time);
+  return time > k->now ? time : 0;
+}
+
+bool mps_link_take(struct mps_link *k, uint64_t bytes, uint64_t all)
+{
+  uint64_t taken = atomic_load(&k->page->taken);
+  do
+    if (taken > all || bytes > all - taken) return false;
+  while (!atomic_compare_exchange_weak(&k->page->taken, &taken, taken + bytes));
+  atomic_fetch_add(&k->page->of_client[k->slot], bytes);
+  return true;
+}
+
+void mps_link_give(struct mps_link *k, uint64_t bytes)
+{
+  atomic_fetch_sub(&k->page->taken, bytes);
+  atomic_fetch_sub(&k->page->of_client[k->slot], bytes);
+}
+
+uint64_t mps_link_taken(const struct mps_link *k)
+{
+  return atomic_load(&k->page->taken);
+}
+
+unsigned mps_link_fault(const struct mps_link *k)
+{
+  return atomic_load(&k->page->fault);
+}
+
+/* --- work --------------------------------------------------------------------------------------- */
+
+static void add_work(struct mps_link *k, void *who, bool copy)
+{
+  k->work = mem_more(k->work, k->n_work, &k->room_work, sizeof *k->work);
+  k->work[k->n_work++] = (struct mps_given){who, copy};
+  k->n_copies += copy;
+}
+
+/* False: no such work. */
+static bool drop_work(struct mps_link *k, const void *who)
+{
+  uint32_t i = 0;
+  while (i < k->n_work && k->work[i].who != who) i++;
+  if (i == k->n_work) return false;
+  k->n_copies -= k->work[i].copy;
+  k->work[i] = k->work[--k->n_work];
+  return true;
+}
+
+static void add_end(struct mps_link *k, const struct live_end *x)
+{
+  k->ended = mem_more(k->ended, k->n_ended, &k->room_ended, sizeof *k->ended);
+  k->ended[k->n_ended++] = *x;
+  k->ended_launches += !x->copy;
+}
+
+/* Nothing comes from the server any more. */
+static void end_all(struct mps_link *k, enum run_end how)
+{
+  struct fault f = {.kind = how == RUN_FAULT ? FAULT_UNSUPPORTED : FAULT_NONE};
+  snprintf(f.text, sizeof f.text, "the server of the Multi-Process Service is gone");
+  while (k->n_work) {
+    const struct mps_given w = k->work[--k->n_work];
+    add_end(k, &(struct live_end){.who = w.who, .copy = w.copy, .start_ps = k->now, .end_ps = k->now,
+                                  .result = {.end = how, .timed = true, .together = 2, .fault = f,
+                                             .isa = k->isa, .where = &nowhere, .limiter = ""}});
+  }
+  k->n_copies = 0;
+}
+
+static void send_code(struct mps_link *k, const struct code_view *c, uint64_t id)
+{
+  const size_t bytes = code_copy_bytes(c);
+  uint8_t *copy = mem_alloc(bytes);
+  code_copy_put(c, copy);
+  if (head(k, MPS_CODE, sizeof id + bytes)) (void)(put(k, &id, sizeof id) && put(k, copy, bytes));
+  mem_free(copy);
+}
+
+static uint64_t code_id(struct mps_link *k, const struct code_view *c)
+{
+  const uint64_t n = code_count(c);
+  for (uint32_t i = 0; i < k->n_sent; i++)
+    if (k->sent[i].inst == c->inst && k->sent[i].place == c->place && k->sent[i].n == n) return i;
+  k->sent = mem_more(k->sent, k->n_sent, &k->room_sent, sizeof *k->sent);
+  k->sent[k->n_sent] = (struct mps_sent){c->inst, c->place, n};
+  send_code(k, c, k->n_sent);
+  return k->n_sent++;
+}
+
+/* As simulator_open would say. */
+static bool fits(const struct params *p, const struct launch *l, struct err *e)
+{
+  struct occupancy o;
+  TRY(occupancy_of(p, func_source(l->func), &o, e));
+  return !l->grid_barrier || simulate_fits_at_once(p, l, e);
+}
+
+static void send_launch(struct mps_link *k, const struct live_launch *l)
+{
+  const struct func_params *p = &l->launch->params;
+  const struct step_source *s = func_source(l->launch->func);
+  const size_t name = strlen(p->kernel_name) + 1, texture = sizeof *p->textures->object;
+  uint64_t bytes = sizeof(struct mps_open) + name;
+  struct func_heap_block heap = {0}; /* here nothing takes of it: it is one block */
+  if (p->heap) func_heap_save(p->heap, &heap, 1);
+  struct mps_open m = {.p = *p, .code = code_id(k, &p->code), .heap = heap.addr, .heap_bytes = heap.bytes,
+                       .window = s->window, .start_ps = l->start_ps, .who = (uintptr_t)l->who,
+                       .n_textures = p->textures ? p->textures->n : 0, .name_bytes = (uint32_t)name,
+                       .priority = l->priority, .shared_share = s->shared_share, .some_cores = s->cores,
+                       .gang = l->launch->grid_barrier != 0, .beside = l->beside};
+  if (s->cores) m.cores = *s->cores;
+  bytes += m.n_textures * texture;
+  for (unsigned i = 0; i < 8; i++) bytes += p->bank[i] ? p->bank_bytes[i] : 0;
+  if (!head(k, MPS_OPEN, bytes) || !put(k, &m, sizeof m)) return;
+  for (unsigned i = 0; i < 8; i++)
+    if (p->bank[i]) put(k, p->bank[i], p->bank_bytes[i]);
+  put(k, p->kernel_name, name);
+  if (m.n_textures) put(k, p->textures->object, m.n_textures * texture);
+}
+
+static bool open_there(void *link, const struct params *p, const struct live_launch *l, const struct sim_options *o,
+                       struct err *e)
+{
+  struct mps_link *k = link;
+  TRY(fits(p, l->launch, e));
+  k->options = *o;
+  k->isa = l->launch->params.code.isa;
+  send_launch(k, l);
+  add_work(k, l->who, false);
+  return true;
+}
+
+static void copy_there(void *link, const struct live_copy *c)
+{
+  struct mps_link *k = link;
+  say(k, MPS_COPY, c, sizeof *c);
+  add_work(k, c->who, true);
+}
+
+static bool take_ends(struct mps_link *k, uint32_t n)
+{
+  struct mps_end x;
+  for (; n; n--) {
+    if (!get(k, &x, sizeof x)) return false;
+    x.limiter[sizeof x.limiter - 1] = '\0';
+    x.end.result.isa = k->isa;
+    x.end.result.where = &nowhere;
+    x.end.result.limiter = "";
+    static const char *const known[] = {"warps", "CTA slots", "registers", "shared memory", "grid"};
+    for (unsigned i = 0; i < sizeof known / sizeof *known; i++)
+      if (strcmp(known[i], x.limiter) == 0) x.end.result.limiter = known[i];
+    if (drop_work(k, x.end.who)) add_end(k, &x.end);
+  }
+  return true;
+}
+
+static bool take_print(struct mps_link *k, uint32_t n)
+{
+  char text[4096];
+  for (uint32_t part; n; n -= part) {
+    part = n < sizeof text ? n : (uint32_t)sizeof text;
+    if (!get(k, text, part)) return false;
+    if (k->print && *k->print) fwrite(text, 1, part, *k->print);
+  }
+  return true;
+}
+
+/* Meanwhile others of the program may want to call, or to end it. */
+static enum run_end await(struct mps_link *k, bool (*window)(void *, uint64_t), void *ctx)
+{
+  static const struct run_progress nothing;
+  struct pollfd p = {.fd = k->fd, .events = POLLIN};
+  bool paused = false;
+  for (;;) {
+    const int n = poll(&p, 1, LOOK_MS);
+    if (n > 0 || (n < 0 && errno != EINTR)) return RUN_DONE;
+    if (k->options.poll && !k->options.poll(k->options.ctx, &nothing)) return RUN_STOPPED;
+    if (!paused && window && !window(ctx, k->now)) paused = say(k, MPS_PAUSE, NULL, 0);
+  }
+}
+
+static int run_there(void *link, uint64_t until, bool (*window)(void *, uint64_t), void *ctx)
+{
+  struct mps_link *k = link;
+  struct mps_answer a = {0};
+  BUG_ON(k->n_ended != k->taken);
+  k->n_ended = k->taken = 0;
+  if (!k->n_work) return LIVE_REACHED;
+  const bool asked = say(k, MPS_RUN, &until, sizeof until);
+  if (asked && await(k, window, ctx) == RUN_STOPPED) {
+    end_all(k, RUN_STOPPED);
+    return LIVE_ENDED;
+  }
+  if (!asked || !get(k, &a, sizeof a) || !take_ends(k, a.n_ends) || !take_print(k, a.print_bytes)) {
+    end_all(k, RUN_FAULT);
+    return LIVE_ENDED;
+  }
+  k->now = later(a.now, k->now);
+  k->ctas_done = a.ctas_done;
+  return k->n_ended ? LIVE_ENDED : a.stop == LIVE_REACHED ? LIVE_REACHED : LIVE_ASKED;
+}
+
+static bool take_there(void *link, struct live_end *end)
+{
+  struct mps_link *k = link;
+  if (k->taken == k->n_ended) return false;
+  *end = k->ended[k->taken++];
+  k->ended_launches -= !end->copy;
+  return true;
+}
+
+static void cut_there(void *link)
+{
+  struct mps_link *k = link;
+  k->n_ended = k->taken = 0;
+  end_all(k, RUN_STOPPED);
+}
+
+static unsigned count_there(const void *link)
+{
+  const struct mps_link *k = link;
+  return k->n_work - k->n_copies + k->ended_launches;
+}
+
+static unsigned copies_there(const void *link)
+{
+  const struct mps_link *k = link;
+  return k->n_copies;
+}
+
+static bool is_busy_there(const void *link)
+{
+  const struct mps_link *k = link;
+  return k->n_work || k->n_ended > k->taken;
+}
+
+static uint64_t now_there(const void *link)
+{
+  const struct mps_link *k = link;
+  return k->n_work ? k->now : 0;
+}
+
+static uint64_t ctas_there(const void *link)
+{
+  const struct mps_link *k = link;
+  return k->ctas_done;
+}
+
+const struct gpu_server mps_link_server = {
+    .open = open_there, .copy = copy_there, .run = run_there, .take = take_there, .cut = cut_there,
+    .count = count_there, .copies = copies_there, .busy = is_busy_there, .now = now_there, .ctas_done = ctas_there,
+    .place = place_there,
+};

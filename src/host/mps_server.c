@@ -1,0 +1,360 @@
+#include "host/mps_server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/arith.h"
+#include "base/bug.h"
+#include "base/host_memory.h"
+#include "base/place.h"
+#include "host/mps_client.h"
+
+struct mps_server {
+  struct params params;
+  struct sim_options options;
+  struct simulator *simulator;
+  struct gmem *image; /* what all clients have */
+  struct mps_page *page;
+  mps_send_fn *send;
+  bool (*input)(void *);
+  void *ctx;
+  struct program_memory program;
+  struct mps_client *client[MPS_PROCESSES]; /* by the caller's number; NULL: none */
+  struct mps_work *first;                 /* given, not begun, in their order */
+  uint64_t sequence;
+  uint64_t now;       /* ps */
+};
+
+struct mps_server *mps_server_new(const struct params *p, unsigned threads, struct mps_page *page, mps_send_fn *send,
+                                  bool (*input)(void *), void *ctx)
+{
+  const uint64_t size = UINT64_C(1) << (p->vm_page_bits > 12 ? p->vm_page_bits : 12);
+  struct mps_server *s = mem_zeroed(1, sizeof *s);
+  *s = (struct mps_server){.params = *p, .options = {.timed = true, .threads = threads, .report = stderr},
+                           .page = page, .send = send, .input = input, .ctx = ctx};
+  s->simulator = simulator_new(&s->params);
+  simulator_surround(s->simulator);
+  s->image = gmem_new(p->vm_page_bits);
+  gmem_set_range(s->image, size, 2 * size); /* all it has is its clients' */
+  s->program = mps_client_program(s->client);
+  simulator_set_program(s->simulator, &s->program);
+  return s;
+}
+
+/* --- clients come and go ------------------------------------------------------------------------ */
+
+void mps_server_come(struct mps_server *s, unsigned client, pid_t process)
+{
+  BUG_ON(s->client[client]);
+  s->client[client] = mps_client_new(process);
+}
+
+/* That were let in. */
+static unsigned clients(const struct mps_server *s)
+{
+  unsigned n = 0;
+  for (unsigned i = 0; i < MPS_PROCESSES; i++) n += s->client[i] && s->client[i]->in;
+  return n;
+}
+
+/* What it had of the GPU's memory. */
+static void give_back(struct mps_server *s, struct mps_client *c)
+{
+  const uint64_t had = atomic_exchange(&s->page->of_client[c->slot], 0);
+  atomic_fetch_sub(&s->page->taken, had);
+}
+
+static void free_client(struct mps_server *s, unsigned i)
+{
+  struct mps_client *c = s->client[i];
+  if (c->in) give_back(s, c);
+  mps_client_free(c, s->image);
+  s->client[i] = NULL;
+  if (!clients(s)) atomic_store(&s->page->fault, FAULT_NONE); /* the GPU's context is made anew */
+}
+
+/* What has not begun does not. */
+static void drop_work_of(struct mps_server *s, const struct mps_client *c)
+{
+  for (struct mps_work **at = &s->first, *w; (w = *at);) {
+    if (w->client != c) at = &w->next;
+    else *at = w->next, mps_work_free(w);
+  }
+}
+
+void mps_server_go(struct mps_server *s, unsigned client)
+{
+  struct mps_client *c = s->client[client];
+  if (!c) return;
+  drop_work_of(s, c);
+  c->gone = true;
+  c->asks = c->joins = false;
+  if (!c->n_work) free_client(s, client);
+}
+
+bool mps_server_asks(const struct mps_server *s, unsigned client)
+{
+  const struct mps_client *c = s->client[client];
+  return c && (c->asks || c->joins);
+}
+
+bool mps_server_works(const struct mps_server *s, unsigned client)
+{
+  const struct mps_client *c = s->client[client];
+  return c && !c->gone && c->n_work;
+}
+
+bool mps_server_pressed(const struct mps_server *s, unsigned client)
+{
+  const struct mps_client *c = s->client[client];
+  return c && c->asks && c->pressed;
+}
+
+/* --- what they say ------------------------------------------------------------------------------ */
+
+static bool hear_join(struct mps_client *c, const void *m, size_t bytes)
+{
+  if (bytes != sizeof c->join || c->in || c->joins) return false;
+  memcpy(&c->join, m, bytes);
+  return c->joins = true;
+}
+
+static bool hear_shown(struct mps_server *s, unsigned i, const void *m, size_t bytes)
+{
+  struct mps_shown x;
+  if (bytes != sizeof x) return false;
+  memcpy(&x, m, bytes);
+  x.name[sizeof x.name - 1] = '\0';
+  const uint32_t there = mps_client_show(s->client[i], &x, s->image);
+  s->send(s->ctx, i, &there, sizeof there);
+  return true;
+}
+
+static bool queue(struct mps_server *s, struct mps_work *w)
+{
+  struct mps_work **at = &s->first;
+  if (!w) return false;
+  w->sequence = ++s->sequence;
+  w->client->n_work++;
+  while (*at && !mps_work_before(w, *at)) at = &(*at)->next;
+  w->next = *at;
+  *at = w;
+  return true;
+}
+
+static bool hear_run(struct mps_client *c, const void *m, size_t bytes)
+{
+  if (bytes != sizeof c->until || c->asks) return false;
+  memcpy(&c->until, m, bytes);
+  c->pressed = false;
+  return c->asks = true;
+}
+
+bool mps_server_hear(struct mps_server *s, unsigned i, const struct mps_head *h, const void *m)
+{
+  struct mps_client *c = s->client[i];
+  if (h->kind == MPS_JOIN) return hear_join(c, m, h->bytes);
+  if (!c->in) return false;
+  switch (h->kind) {
+  case MPS_MEMORY: return mps_client_memory(c, m, h->bytes, s->params.vm_page_bits);
+  case MPS_ALLOCATED: return mps_client_allocated(c, m, h->bytes, s->image);
+  case MPS_RELEASED: return mps_client_released(c, m, h->bytes, s->image);
+  case MPS_SHOWN: return hear_shown(s, i, m, h->bytes);
+  case MPS_PLACED: return mps_client_placed(c, m, h->bytes);
+  case MPS_CODE: return mps_client_code(c, m, h->bytes);
+  case MPS_OPEN: return queue(s, mps_client_launch(c, m, h->bytes, &s->params));
+  case MPS_COPY: return queue(s, mps_client_copy(c, i, m, h->bytes));
+  case MPS_RUN: return hear_run(c, m, h->bytes);
+  case MPS_PAUSE: return c->pressed = true;
+  default: return false;
+  }
+}
+
+/* --- letting in --------------------------------------------------------------------------------- */
+
+static bool slot_in_use(const struct mps_server *s, unsigned slot)
+{
+  for (unsigned i = 0; i < MPS_PROCESSES; i++)
+    if (s->client[i] && s->client[i]->in && s->client[i]->slot == slot) return true;
+  return false;
+}
+
+/* The SMs that fewest clients with a part of the GPU have, the first of them: a part is not reserved, but two halves
+ * need not meet (docs/exec.md). */
+static struct core_set some_sms(const struct mps_server *s, unsigned n)
+{
+  struct core_set out = {{0}};
+  for (unsigned load = 0; n; load++) {
+    for (unsigned sm = 0; n && sm < s->params.gpu_sms; sm++) {
+      unsigned have = 0;
+      for (unsigned i = 0; i < MPS_PROCESSES; i++)
+        have += s->client[i] && s->client[i]->in && s->client[i]->join.sms && core_set_has(&s->client[i]->sms, sm);
+      if (have == load) core_set_add(&out, sm), n--;
+    }
+  }
+  return out;
+}
+
+static void let_in(struct mps_server *s, unsigned i)
+{
+  struct mps_client *c = s->client[i];
+  struct mps_welcome w = {.status = MPS_JOINED};
+  while (w.slot < MPS_CLIENTS && slot_in_use(s, w.slot)) w.slot++;
+  if (c->join.build != mps_build()) w.status = MPS_OTHER_BUILD;
+  else if (atomic_load(&s->page->fault)) w.status = MPS_NOT_READY;
+  else if (w.slot == MPS_CLIENTS) w.status = MPS_TOO_MANY;
+  c->joins = false;
+  if (w.status == MPS_JOINED) {
+    if (c->join.sms > s->params.gpu_sms) c->join.sms = s->params.gpu_sms;
+    if (c->join.sms) w.sms = c->sms = some_sms(s, c->join.sms);
+    c->in = true;
+    c->slot = w.slot;
+  }
+  s->send(s->ctx, i, &w, sizeof w);
+}
+
+/* The process with the lowest number. */
+static bool let_one_in(struct mps_server *s)
+{
+  unsigned first = MPS_PROCESSES;
+  for (unsigned i = 0; i < MPS_PROCESSES; i++) {
+    if (!s->client[i] || !s->client[i]->joins) continue;
+    if (first == MPS_PROCESSES || s->client[i]->process < s->client[first]->process) first = i;
+  }
+  if (first < MPS_PROCESSES) let_in(s, first);
+  return first < MPS_PROCESSES;
+}
+
+/* --- time passes -------------------------------------------------------------------------------- */
+
+static bool window(void *ctx, uint64_t now)
+{
+  enum { WINDOWS_BETWEEN = 64 };
+  struct mps_server *s = ctx;
+  (void)now;
+  return ++s->sequence % WINDOWS_BETWEEN || !s->input(s->ctx);
+}
+
+/* While work is there, code may have pointers into pages that are released meanwhile. */
+static void keep_pages(struct mps_server *s)
+{
+  const bool keep = live_count(s->simulator);
+  for (unsigned i = 0; i < MPS_PROCESSES; i++)
+    if (s->client[i] && s->client[i]->image) gmem_keep_pages(s->client[i]->image, keep);
+}
+
+/* It could not be built here, as it could there. */
+static void refuse(struct mps_server *s, struct mps_work *w, const struct err *e)
+{
+  struct live_end x = {.who = w, .start_ps = s->now, .end_ps = s->now,
+                       .result = {.end = RUN_FAULT, .timed = true, .fault = {.kind = FAULT_UNSUPPORTED}}};
+  snprintf(x.result.fault.text, sizeof x.result.fault.text, "%s", e->msg);
+  mps_client_ended(w, &x);
+}
+
+static void begin_work(struct mps_server *s)
+{
+  struct err e = {""};
+  while (s->first && !live_full(s->simulator)) {
+    struct mps_work *w = s->first;
+    s->first = w->next;
+    if (!w->launch) {
+      live_copy(s->simulator, &w->copy, s->image, &s->options);
+      continue;
+    }
+    struct live_launch l = mps_work_launch(w, s->image);
+    l.beside |= clients(s) > 1; /* shared memory is left for those of others */
+    if (!live_open(s->simulator, &l, &s->options, &e)) refuse(s, w, &e);
+  }
+  keep_pages(s);
+}
+
+/* A fault of one ends all: each is told so, but not whose it was. */
+static void spread(struct mps_server *s, const struct mps_work *w, const struct fault *f)
+{
+  uint32_t none = FAULT_NONE;
+  if (f->kind == FAULT_NONE || w->client->gone) return;
+  atomic_compare_exchange_strong(&s->page->fault, &none, f->kind);
+}
+
+static void take_ended(struct mps_server *s)
+{
+  struct live_end x;
+  while (live_take(s->simulator, &x)) {
+    struct mps_work *w = x.who;
+    if (x.end_ps > s->now) s->now = x.end_ps;
+    if (!x.copy && x.result.end == RUN_FAULT) spread(s, w, &x.result.fault);
+    mps_client_ended(w, &x);
+  }
+  for (unsigned i = 0; i < MPS_PROCESSES; i++)
+    if (s->client[i] && s->client[i]->gone && !s->client[i]->n_work) free_client(s, i);
+  keep_pages(s);
+}
+
+static bool has_news(const struct mps_client *c)
+{
+  return c->n_ends || c->pressed;
+}
+
+static bool any_news(const struct mps_server *s)
+{
+  for (unsigned i = 0; i < MPS_PROCESSES; i++)
+    if (s->client[i] && s->client[i]->asks && has_news(s->client[i])) return true;
+  return false;
+}
+
+static uint64_t earliest(const struct mps_server *s)
+{
+  uint64_t until = UINT64_MAX;
+  for (unsigned i = 0; i < MPS_PROCESSES; i++)
+    if (s->client[i] && s->client[i]->asks) until = earlier(until, s->client[i]->until);
+  return until;
+}
+
+static void run(struct mps_server *s, uint64_t until)
+{
+  live_on_window(s->simulator, window, s);
+  const enum live_stop stop = live_busy(s->simulator) ? live_run(s->simulator, until) : LIVE_REACHED;
+  if (stop == LIVE_REACHED && until != UINT64_MAX) s->now = later(s->now, until);
+  s->now = later(s->now, live_now(s->simulator));
+  if (stop == LIVE_ENDED) take_ended(s);
+}
+
+static void answer(struct mps_server *s, unsigned i)
+{
+  struct mps_client *c = s->client[i];
+  struct mps_answer a = {.stop = c->n_ends ? LIVE_ENDED : c->until <= s->now ? LIVE_REACHED : LIVE_ASKED,
+                         .now = s->now, .ctas_done = live_ctas_done(s->simulator), .n_ends = c->n_ends};
+  const char *text = mps_client_printed(c, &a.print_bytes);
+  c->asks = c->pressed = false;
+  s->send(s->ctx, i, &a, sizeof a);
+  s->send(s->ctx, i, c->ends, c->n_ends * sizeof *c->ends);
+  s->send(s->ctx, i, text, a.print_bytes);
+  c->n_ends = 0;
+  mps_client_print_over(c);
+}
+
+bool mps_server_free(const struct mps_server *s, unsigned client)
+{
+  return !s->client[client];
+}
+
+void mps_server_hurry(struct mps_server *s)
+{
+  for (unsigned i = 0; i < MPS_PROCESSES; i++)
+    if (mps_server_pressed(s, i)) answer(s, i);
+}
+
+void mps_server_step(struct mps_server *s)
+{
+  if (let_one_in(s)) return;
+  begin_work(s);
+  const uint64_t until = earliest(s);
+  if (!any_news(s)) run(s, until);
+  atomic_store(&s->page->time, s->now);
+  for (unsigned i = 0; i < MPS_PROCESSES; i++)
+    if (s->client[i] && s->client[i]->asks && (has_news(s->client[i]) || s->client[i]->until <= s->now)) answer(s, i);
+}

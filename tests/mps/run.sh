@@ -1,0 +1,142 @@
+#!/usr/bin/env bash
+# Clients of the Multi-Process Service (exec --share mps, docs/exec.md): how long their kernels and copies take beside each other, by
+# formulas; limits, protection, errors; the same on every run and for any number of host threads. Program: program.cu.
+#
+#   tests/mps/run.sh    BIN: the program (build/warpstep), NVCC: the compiler
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+
+bin=$(realpath "${BIN:-build/warpstep}")
+nvcc=${NVCC:-$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc)}
+if [ ! -x "$bin" ]; then
+  echo "tests/mps/run.sh: no $bin; run make first" >&2
+  exit 2
+fi
+scratch=$(mktemp -d) || exit 2
+trap 'rm -rf "$scratch"' EXIT
+failed=0
+
+ok() { echo "ok mps $1"; }
+not_ok() {
+  echo "not ok mps $1: $2"
+  failed=$((failed + 1))
+}
+
+refused() { # NAME LINE OPTION...
+  local line
+  line=$("$bin" exec --share mps "${@:3}" /bin/true 2>&1 >/dev/null)
+  if [ $? -eq 2 ] && [[ $line == *"$2"* ]] && [ "$(wc -l <<<"$line")" = 1 ]; then ok "$1"; else not_ok "$1" "$line"; fi
+}
+refused "a machine" "not with --machine" --machine dgx-a100
+refused "without time" "not with --functional" --functional
+refused "strict polls" "not with --spin strict" --spin strict
+refused "a page" "not with --html" --html "$scratch/page"
+
+lacking=''
+[ -x "$nvcc" ] || lacking="no nvcc"
+[ -f "$(dirname "$bin")/cuda/libwarpstep-cuda.so" ] || lacking="no shim libraries beside $bin"
+[ -r "/proc/self/task/$$/children" ] || [ -r "/proc/$$/task/$$/children" ] || lacking="no /proc/PID/task/TID/children"
+if [ -n "$lacking" ]; then
+  echo "ok mps programs # SKIP $lacking"
+  exit $failed
+fi
+"$nvcc" -arch=sm_86 -cudart shared -o "$scratch/program" tests/mps/program.cu -lcuda >"$scratch/log" 2>&1 ||
+  not_ok build "$(grep -m 1 error "$scratch/log")"
+
+# one NAME OPTION... -- ARGUMENT...: what the processes print, sorted, in NAME.out.
+one() {
+  local name=$1 options=()
+  shift
+  while [ "$1" != -- ]; do options+=("$1") && shift; done
+  shift
+  timeout 300 "$bin" exec --gpu rtx-3070 --quiet "${options[@]}" "$scratch/program" "$@" 2>"$scratch/$name.err" |
+    sort >"$scratch/$name.out"
+  [ "${PIPESTATUS[0]}" = 0 ] || echo "failed: $(head -n 1 "$scratch/$name.err")" >>"$scratch/$name.out"
+}
+says() { # NAME LINE...: these, sorted
+  local name=$1 text
+  shift
+  text=$(cat "$scratch/$name.out")
+  if [ "$text" = "$(printf '%s\n' "$@")" ]; then ok "$name"; else not_ok "$name" "$(tr '\n' ';' <<<"$text")"; fi
+}
+us() { # NAME WHICH: its time
+  sed -n "s/^$2: \([0-9.]*\) us.*/\1/p" "$scratch/$1.out"
+}
+near() { # NAME GOT WANTED WITHIN: microseconds
+  if awk -v a="$2" -v b="$3" -v w="$4" 'BEGIN { exit !(a != "" && a - b <= w && b - a <= w) }'; then ok "$1"; else not_ok "$1" "$2 us, expected $3"; fi
+}
+sum() { awk "BEGIN { print $1 }"; }
+
+# Kernels of one CTA for an SM, of which there are 46, that spin ten microseconds.
+one none -- spin 1 46 10
+one alone --share mps -- spin 1 46 10
+if cmp -s "$scratch/none.out" "$scratch/alone.out"; then ok "alone as without"; else not_ok "alone as without" "$(cat "$scratch/alone.out")"; fi
+alone=$(us alone 0)
+one halves --share mps -- spin 2 23 10
+near "halves overlap, first" "$(us halves 0)" "$alone" 0.3
+near "halves overlap, second" "$(us halves 1)" "$alone" 0.3
+one wholes --share mps -- spin 2 46 10
+near "wholes in line, first" "$(us wholes 0)" "$alone" 0.3
+near "wholes in line, second" "$(us wholes 1)" "$(sum "$alone + 10")" 1.2
+
+# Active threads: 46 CTAs on 23 SMs are two waves; 30 per cent are 13.8 SMs, rounded up.
+export CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=50
+one half --share mps -- spin 1 46 10
+near "half of the SMs" "$(us half 0)" "$(sum "$alone + 10")" 0.7
+one parts --share mps -- spin 2 46 10
+near "two halves, first" "$(us parts 0)" "$(us half 0)" 0.3
+near "two halves, second" "$(us parts 1)" "$(us half 0)" 0.3
+CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=30
+one fourteen --share mps -- spin 1 14 10
+near "14 SMs" "$(us fourteen 0)" "$alone" 0.3
+one fifteen --share mps -- spin 1 15 10
+near "no 15th SM" "$(us fifteen 0)" "$(sum "$alone + 10")" 0.7
+CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=x
+one percentage --share mps -- spin 1 1 1
+if grep -q "PERCENTAGE=x: a percentage" "$scratch/percentage.err"; then ok "no percentage"; else not_ok "no percentage" "$(cat "$scratch/percentage.err")"; fi
+unset CUDA_MPS_ACTIVE_THREAD_PERCENTAGE
+one context --share mps -- context
+if [ "$(cut -d, -f1,2 "$scratch/context.out")" = "$(printf '%s\n' "asked for 10, has 10" "asked for 1000, has 46" "supported 1, 46 SMs")" ]; then
+  ok "contexts of some SMs"
+else
+  not_ok "contexts of some SMs" "$(tr '\n' ';' <"$scratch/context.out")"
+fi
+near "20 CTAs on 10 SMs" "$(sed -n 's/.*has 10, \(.*\) us/\1/p' "$scratch/context.out")" "$(sum "$alone + 10")" 0.8
+
+# Below normal: its second wave goes behind the CTAs of a client that comes some microseconds later.
+one priority --share mps -- priority 46 10
+near "normal priority" "$(us priority 1)" "$(sum "$alone + 10")" 1.2
+near "priority below normal" "$(us priority 0)" "$(sum "$alone + 20")" 1.6
+
+# DRAM: two that read as much as one alone does take as long. Copies: one engine for both.
+one sixteen --share mps -- read 1 16
+one eight --share mps -- read 2 8
+near "DRAM is shared" "$(us eight 1)" "$(us sixteen 0)" "$(sum "$(us sixteen 0) * 0.03")"
+one two --share mps -- copy 1 2
+one twos --share mps -- copy 2 2
+near "an engine is shared" "$(us twos 1)" "$(sum "2 * $(us two 0)")" 1
+
+one values --share mps -- values
+says values "0: 0 wrong" "1: 0 wrong" "kernel of factor 3" "kernel of factor 4"
+one fault --share mps -- fault
+says fault "0: cudaErrorIllegalAddress" "1: cudaErrorIllegalAddress" "2: cudaErrorMpsServerNotReady" "3: cudaSuccess"
+one memory --share mps -- memory
+says memory "0: cudaSuccess, 50 % left" "1: cudaErrorMemoryAllocation, 50 % left"
+CUDA_MPS_PINNED_DEVICE_MEM_LIMIT=0=2G,1=1M one limit --share mps -- memory
+says limit "0: cudaErrorMemoryAllocation, 25 % left" "1: cudaErrorMemoryAllocation, 25 % left"
+one clients --share mps -- clients 49
+says clients "cudaErrorMpsMaxClientsReached"
+
+# The same for any number of host threads.
+for n in 1 2 3; do
+  rm -f "$scratch/json"*
+  timeout 300 "$bin" exec --gpu rtx-3070 --quiet --threads $n --share mps --json "$scratch/json" "$scratch/program" values 2>&1 | sort \
+    >"$scratch/threads$n"
+  sort "$scratch/json"* | grep -e _ps -e cycles -e _sectors -e _bytes -e insts >>"$scratch/times$n"
+done
+if [ -s "$scratch/times1" ] && cmp -s "$scratch/times1" "$scratch/times2" && cmp -s "$scratch/times1" "$scratch/times3"; then
+  ok "the same with 1, 2 and 3 threads"
+else
+  not_ok "the same with 1, 2 and 3 threads" "$(diff "$scratch/times1" "$scratch/times2" | head -n 3 | tr '\n' ' ')"
+fi
+[ $failed -eq 0 ]
