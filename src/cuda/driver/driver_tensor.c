@@ -90,13 +90,15 @@ static CUresult tiled(struct shim *s, const struct tensor_request *q, const uint
   return finish(&m, q->out);
 }
 
-/* Corners, in the program's order {D, H, W}; both are offsets, from the first and behind the last element. */
+/* Corners, both offsets: from the first and behind the last element. Their order is that of the dimensions, W first. So does
+ * NVIDIA CUTLASS, which runs on silicon, give them (cute/atom/copy_traits_sm90_im2col.hpp, lower_corner_whd, of
+ * conv/collective/detail.hpp), although the reference of cuTensorMapEncodeIm2col lists them as {D, H, W}. */
 static bool take_corners(struct tensor_map *m, const int *lower, const int *upper)
 {
   static const int limit[] = {0, 32768, 128, 16}; /* by their number */
   unsigned n = tensor_map_spatial(m);
   for (unsigned i = 0; i < n; i++) {
-    int lo = lower[n - 1 - i], up = upper[n - 1 - i];
+    int lo = lower[i], up = upper[i];
     if (lo < -limit[n] || lo >= limit[n] || up < -limit[n] || up >= limit[n]) return false;
     m->lower[i] = lo, m->upper[i] = up;
   }
