@@ -259,23 +259,22 @@ static void write_burst(struct dma *d, unsigned b, picos now)
   }
 }
 
-/* At a place in a row. */
-static uint8_t pattern_byte(const struct dma_copy *c, uint64_t at)
+/* n bytes from a place in a row on. The pattern once, then what is there again and again. */
+static void put_pattern(const struct dma_copy *c, uint64_t at, uint8_t *bytes, uint64_t n)
 {
-  return (uint8_t)(c->src >> 8 * (at % c->fill));
-}
-
-static void fill_burst(struct dma *d, unsigned b, const struct dma_copy *c)
-{
-  uint8_t *bytes = bytes_of(d, b);
-  for (uint32_t i = 0; i < d->burst[b].n; i++) bytes[i] = pattern_byte(c, d->burst[b].src + i);
+  uint64_t have = earlier(n, c->fill), more;
+  for (uint64_t i = 0; i < have; i++) bytes[i] = (uint8_t)(c->src >> 8 * ((at + i) % c->fill));
+  for (; have < n; have += more) {
+    more = earlier(n - have, have);
+    memcpy(bytes + have, bytes, more);
+  }
 }
 
 static void read_burst(struct dma *d, unsigned b, const struct dma_copy *c, picos now)
 {
   struct dma_burst *x = &d->burst[b];
   if (c->fill) {
-    fill_burst(d, b, c);
+    put_pattern(c, x->src, bytes_of(d, b), x->n);
     write_burst(d, b, now);
   } else if (c->src_node != DMA_HERE) {
     x->state = BURST_ASKED;
@@ -337,7 +336,7 @@ static void move_chunk(struct dma *d, struct dma_engine *e, picos now)
   uint64_t n = earlier(c->bytes - e->column, FLUID_CHUNK), dst = c->dst + e->row * c->dst_pitch + e->column;
   uint8_t bytes[FLUID_CHUNK];
   if (c->fill)
-    for (uint64_t i = 0; i < n; i++) bytes[i] = pattern_byte(c, e->column + i);
+    put_pattern(c, e->column, bytes, n);
   else
     e->failed |= !gmem_read(d->image, source_of(e), bytes, n);
   e->failed |= !gmem_write(d->image, dst, bytes, n);
