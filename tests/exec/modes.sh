@@ -142,12 +142,14 @@ report "unused GPU" "$(unused | head -n 1)"
 processes() {
   local mode how status
   for mode in --functional --timed; do
-    for how in forks early killed first "raise 15" "raise 2" "kill 15" "chain 15"; do
+    for how in forks early killed first "raise 15" "raise 2" "kill 15" "chain 15" "called 15" _exit _Exit alarmed quick_exit throw abort; do
       # shellcheck disable=SC2086 # one or two words
       "$BIN" exec $mode --quiet --json "$scratch/processes.json" "$scratch/processes" $how >"$scratch/out" 2>"$scratch/err"
       status=$?
       case $how in
       *15) [ $status -eq 143 ] || echo "$mode $how: exit status $status" ;;
+      *exit | *Exit | alarmed) [ $status -eq 7 ] || echo "$mode $how: exit status $status" ;;
+      throw | abort) [ $status -eq 134 ] || echo "$mode $how: exit status $status" ;;
       *2) [ $status -eq 130 ] || echo "$mode $how: exit status $status" ;;
       *) [ $status -eq 0 ] || echo "$mode $how: exit status $status: $(head -n 1 "$scratch/err")" ;;
       esac

@@ -70,18 +70,34 @@ _Noreturn void interrupt_end(struct shim *s)
   end_by(number);
 }
 
+static _Noreturn void leave(struct shim *s)
+{
+  exec_report(s);
+  _exit(shim_status(s, s->interrupt.status)); /* its reports are there: at once */
+}
+
 static void *wait_for_signal(void *p)
 {
   struct shim *s = p;
   own_thread();
   while (sem_wait(&s->interrupt.wake) != 0) continue;
   pthread_mutex_lock(&s->lock); /* a launch under way ends the program itself */
+  if (s->interrupt.leaves) leave(s);
   interrupt_end(s);
+}
+
+void interrupt_leave(struct shim *s, int status)
+{
+  if (!s->interrupt.watched) return;
+  s->interrupt.leaves = true;
+  s->interrupt.status = status;
+  sem_post(&s->interrupt.wake);
+  wait_for_the_end();
 }
 
 void interrupt_watch(struct shim *s)
 {
-  static const int numbers[] = { SIGINT, SIGTERM };
+  static const int numbers[] = { SIGINT, SIGTERM, SIGABRT };
   struct sigaction now, ours = { .sa_sigaction = on_signal, .sa_flags = (int)SA_RESETHAND | SA_RESTART | SA_SIGINFO };
   sigset_t all, before;
   pthread_t thread;
@@ -93,6 +109,7 @@ void interrupt_watch(struct shim *s)
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   if (!started) return;
   pthread_detach(thread);
+  s->interrupt.watched = true;
   for (unsigned i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
     if (sigaction(numbers[i], NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) &&
         now.sa_handler == SIG_DFL)

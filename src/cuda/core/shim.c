@@ -1,6 +1,7 @@
 #include "cuda/core/shim.h"
 
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/host_memory.h"
@@ -72,10 +73,39 @@ static void keep_status(int status, void *s)
   ((struct shim *)s)->status = status;
 }
 
+/* Once nobody else lets time pass any more. */
+static void report_at_end(struct shim *s)
+{
+  atomic_fetch_add(&s->wanted, 1);
+  pthread_mutex_lock(&s->lock);
+  exec_report(s);
+  if (s->polls) poll_trap_open(s);
+}
+
+static bool says_otherwise(const struct shim *s) { return s->lost || s->defects; }
+
+/* quick_exit(), which runs no destructors. */
+static void at_quick_end(void)
+{
+  struct shim *s = shim_if_any();
+  if (s && s->pid == getpid() && !s->ending) report_at_end(s);
+}
+
+/* The program's own _exit(), which runs nothing at all; a child that is forked, and ends of our own, which hold the
+ * lock or have reported, leave at once. */
+_Noreturn void _exit(int status)
+{
+  struct shim *s = shim_if_any();
+  if (s && s->up && s->pid == getpid() && !s->ending && !shim_is_mine(s)) interrupt_leave(s, status);
+  for (;;) syscall(SYS_exit_group, status);
+}
+_Noreturn void _Exit(int status) { _exit(status); }
+
 static void watch_process(struct shim *s)
 {
   if (!s->ranks) interrupt_watch(s); /* else it ends at once, and the others with it */
   on_exit(keep_status, s);
+  at_quick_exit(at_quick_end);
 }
 
 void shim_come_back(struct shim *s, void *thread, unsigned threads)
@@ -107,11 +137,8 @@ __attribute__((destructor)) static void at_exit(void)
 {
   struct shim *s = shim_if_any();
   if (!s || s->pid != getpid()) return; /* a child that is forked later reports nothing */
-  atomic_fetch_add(&s->wanted, 1); /* nobody else lets time pass any more */
-  pthread_mutex_lock(&s->lock);
-  exec_report(s);
-  if (s->polls) poll_trap_open(s);
-  if (!s->lost && !s->defects) return;
+  report_at_end(s);
+  if (!says_otherwise(s)) return;
   fflush(NULL);
   /* What was asked for is not there, or defects are: that must not look like success. */
   _exit(shim_status(s, s->status));

@@ -116,7 +116,20 @@ int main(int argc, char **argv)
     raise(SIGTERM);
     for (;;) pause();
   }
+  if (!strcmp(how, "called")) { // by a function of a stream
+    cudaLaunchHostFunc(0, [](void *) { raise(SIGTERM); }, nullptr);
+    cudaDeviceSynchronize();
+  }
+  if (!strcmp(how, "_exit")) _exit(7);
+  if (!strcmp(how, "_Exit")) std::thread([] { _Exit(7); }).join();
+  if (!strcmp(how, "quick_exit")) quick_exit(7);
+  if (!strcmp(how, "throw")) throw 7;
+  if (!strcmp(how, "alarmed")) { // in the middle of anything
+    signal(SIGALRM, [](int) { _exit(7); });
+    ualarm(20000, 0);
+    for (;;) free(malloc(100));
+  }
   if (!strcmp(how, "raise")) raise(atoi(argv[2]));
   if (!strcmp(how, "kill")) kill(getpid(), atoi(argv[2]));
-  abort(); // not reached
+  abort(); // reached by "abort" alone
 }
