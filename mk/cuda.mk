@@ -6,14 +6,15 @@ SHIM_DIR := $(BUILD)/cuda
 SHIM     := $(SHIM_DIR)/libwarpstep-cuda.so
 SHIM_OBJ := $(call objs,$(CUDA_SRC))
 
-# Entry points are visible under their published names; the version script hides all the rest.
+# Entry points are visible under their published names; the version script hides all the rest. What a program leaves by
+# is ours, too (core/shim.c), so that its reports are written.
 $(BUILD)/src/cuda/%.o: FILE_CFLAGS = -fvisibility=default
 
 $(SHIM): $(SHIM_OBJ) $(LIB) mk/cuda.map
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
 	$(Q)$(CC) -shared $(LDFLAGS) -Wl,-z,defs -Wl,-z,initfirst -Wl,-Bsymbolic -Wl,--version-script=mk/cuda.map \
-	  -Wl,-soname,$(@F) -o $@ $(SHIM_OBJ) $(LIB) $(LIBS)
+	  -Wl,--defsym,_exit=program_leaves -Wl,--defsym,_Exit=program_leaves -Wl,-soname,$(@F) -o $@ $(SHIM_OBJ) $(LIB) $(LIBS)
 
 # $(1): file and soname, $(2): version node or nothing.
 define name_rule

@@ -184,7 +184,9 @@ enum front_stop host_turns_run(struct shim *s, const struct command *c, uint64_t
 {
   if (s->front.busy) return FRONT_BUSY;
   s->may_pause = s->front.led = true;
+  memory_sync_running(s, true);
   const enum front_stop stop = front_run(&s->front, until, c);
+  memory_sync_running(s, false);
   s->may_pause = s->front.led = false;
   return stop;
 }

@@ -16,6 +16,7 @@
 #include "cuda/core/mps.h"
 #include "cuda/core/peer_access.h"
 #include "cuda/core/shim.h"
+#include "host/live_gpu.h"
 
 enum { SYNC_CHUNK = 16 << 10, MANAGED_BLOCK = 2 << 20 };
 /* Bytes of an allocation that moves: its books take some 110 KiB for each GiB. */
@@ -340,6 +341,7 @@ CUresult memory_register(struct shim *s, void *p, uint64_t bytes, unsigned flags
   board_place_at_host(b, copy, whole);
   add_block(s, (struct block){ .addr = addr, .bytes = bytes, .device = copy, .base = base, .board = b, .flags = flags,
                                   .kind = BLOCK_REGISTERED, .seen = shim_alloc(bytes) });
+  s->memory.copied++;
   peers_refresh(s, b, copy, bytes);
   return CUDA_SUCCESS;
 }
@@ -360,6 +362,7 @@ static void release(struct shim *s, const struct block *b)
   if (b->kind == BLOCK_PINNED) board_place_nowhere(b->board, b->device, b->mapped);
   if (b->kind == BLOCK_REGISTERED && !b->base) return;
   if (b->kind == BLOCK_REGISTERED) {
+    s->memory.copied--;
     board_place(b->board, b->device, align_up(b->bytes, UINT64_C(1) << PLACE_PAGE_BITS));
     BUG_ON(!gmem_release(b->board->device.mem, b->base));
   } else hide(s, b->in, b->device - inside);
@@ -423,12 +426,20 @@ static void sync_chunk(const struct shim *s, const struct block *b, uint64_t off
 
 void memory_sync_registered(struct shim *s, bool to_device)
 {
+  if (!s->memory.copied) return;
   for (size_t i = 0; i < s->memory.n; i++) {
     const struct block *b = &s->memory.block[i];
     if (b->kind != BLOCK_REGISTERED || !b->seen) continue;
     for (uint64_t at = 0; at < b->bytes; at += SYNC_CHUNK)
       sync_chunk(s, b, at, b->bytes - at < SYNC_CHUNK ? b->bytes - at : SYNC_CHUNK, to_device);
   }
+}
+
+void memory_sync_running(struct shim *s, bool to_device)
+{
+  if (!s->memory.copied) return;
+  for (unsigned i = 0; i < s->boards.n; i++)
+    if (live_count(s->boards.of[i].simulator)) return memory_sync_registered(s, to_device);
 }
 
 /* What is mapped stays until it is unmapped (vmm.h). */

@@ -6,7 +6,8 @@
  *   mapped      device memory at an address that was reserved for it (vmm.h)
  *   opened      device memory of another process (ipc.h)
  *   registered  host memory of the program; kernels of all GPUs see a copy in guest memory of one (docs/decisions says
- *               why). Bytes that one side has changed go to the other when a kernel starts, and when one has ended
+ *               why). Bytes that one side has changed go to the other when a kernel starts, when one has ended, and
+ *               while kernels run around each stretch of time that a call of the program lets pass
  */
 #ifndef WS_CUDA_MEMORY_H
 #define WS_CUDA_MEMORY_H
@@ -75,6 +76,7 @@ struct memory {
   uint64_t gone; /* so often pages that the program could see have gone */
   struct block *block; /* by address */
   size_t n, cap;
+  size_t copied;         /* blocks of registered memory that kernels see a copy of */
   uint64_t host_next;    /* where the next host mapping goes */
   uint64_t image_next;   /* with --spin strict: where the simulator's does */
   struct managed *managed; /* managed.h; NULL: none that moves was allocated */
@@ -104,6 +106,8 @@ CUresult memory_host_flags(struct shim *, unsigned *flags, const void *p);
 bool memory_is_device(struct shim *, uint64_t addr);
 /* Copies registered memory into the guest (before a launch) or back. */
 void memory_sync_registered(struct shim *, bool to_device);
+/* The same where kernels run, before time passes and behind it. */
+void memory_sync_running(struct shim *, bool to_device);
 /* Memory that counts as the GPU's, zeroed, which memory_map makes appear at an address (both whole pages).
  * NULL: there is no more. */
 void *memory_take(struct shim *, struct board *, uint64_t bytes);

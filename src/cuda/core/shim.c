@@ -91,15 +91,15 @@ static void at_quick_end(void)
   if (s && s->pid == getpid() && !s->ending) report_at_end(s);
 }
 
-/* The program's own _exit(), which runs nothing at all; a child that is forked, and ends of our own, which hold the
- * lock or have reported, leave at once. */
-_Noreturn void _exit(int status)
+/* The program's own _exit() (mk/cuda.mk gives it that name), which runs nothing at all; a child that is forked, and
+ * ends of our own, which hold the lock or have reported, leave at once. */
+_Noreturn void program_leaves(int status);
+_Noreturn void program_leaves(int status)
 {
   struct shim *s = shim_if_any();
   if (s && s->up && s->pid == getpid() && !s->ending && !shim_is_mine(s)) interrupt_leave(s, status);
   for (;;) syscall(SYS_exit_group, status);
 }
-_Noreturn void _Exit(int status) { _exit(status); }
 
 static void watch_process(struct shim *s)
 {

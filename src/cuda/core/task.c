@@ -132,9 +132,9 @@ static enum front_stop run_front(struct shim *s, uint64_t until, const struct co
 {
   if (!s->front.n_open) return FRONT_REACHED;
   bool nested = s->front.busy, before = s->may_pause;
-  if (!nested) s->may_pause = pause;
+  if (!nested) s->may_pause = pause, memory_sync_running(s, true);
   enum front_stop stop = front_run(&s->front, until, target);
-  if (!nested) s->may_pause = before;
+  if (!nested) s->may_pause = before, memory_sync_running(s, false);
   return stop;
 }
 

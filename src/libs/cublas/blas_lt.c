@@ -308,8 +308,8 @@ static void take_epilogue(struct blas_product *p, const struct lt_desc *d, int b
 
 static bool sums_columns(int epilogue) { return epilogue == EPI_BGRAD_A || epilogue == EPI_BGRAD_B; }
 
-/* What an epilogue reads and leaves is of a wide type, but that products of FP8 may leave values in FP8, which alone have
- * a factor and a largest absolute value; none sums FP8 or FP4. */
+/* What an epilogue reads and leaves is of a wide type, but that products of FP8 may leave values in FP8, which alone
+ * have a factor and a largest absolute value; none sums FP8 or FP4. */
 static bool epilogue_fits(const struct blas_product *p, const struct lt_desc *d)
 {
   const int e = p->extra.epilogue;

@@ -134,7 +134,8 @@ static const struct blas_tile of_blocks[] = {
   {128, 128, 256, 2 * (128 + 128) * 64, 1, 500, 500, 1024},
   {64, 64, 128, 2 * (64 + 64) * 64, 3, 200, 450, 1024},
 };
-/* The same by products with factors on compute capability 12: 419 and 1,676 TFLOP/s of an RTX 5090's 170 SMs at 2.41 GHz. */
+/* The same by products with factors on compute capability 12: 419 and 1,676 TFLOP/s of an RTX 5090's 170 SMs at
+ * 2.41 GHz. */
 static const struct blas_tile of_scaled_fp8[] = {
   {128, 128, 256, 3 * (128 + 128) * 64, 1, 800, 800, 512},
   {64, 64, 128, 3 * (64 + 64) * 64, 3, 250, 550, 512},

@@ -56,8 +56,9 @@ static sparse_status analyse(struct sparse_handle *h, const struct factor *f, co
   if (!room) return SPARSE_INVALID_VALUE;
   if (!plan->position && cuMemAlloc_v2(&plan->position, sizeof(int)) != DRIVER_OK) return SPARSE_ALLOC_FAILED;
   const struct ws_sparse_factor g = seen(f, plan, room);
+  const struct launch_shape shape = sparse_shape(f->m);
   const bool ok = cuMemsetD32Async(plan->position, ~0u, 1, h->stream) == DRIVER_OK &&
-                  (f->m == 0 || kernel_set_launch(&h->kernels, KERNEL_sparse_diagonal, sparse_shape(f->m), h->stream, &g));
+                  (f->m == 0 || kernel_set_launch(&h->kernels, KERNEL_sparse_diagonal, shape, h->stream, &g));
   plan->analysed = ok;
   return ok ? SPARSE_SUCCESS : SPARSE_EXECUTION_FAILED;
 }
@@ -84,9 +85,8 @@ static sparse_status zero_pivot(const struct sparse_handle *h, const struct fami
   int row = -1;
   if (!sparse_handle_is(h)) return SPARSE_NOT_INITIALIZED;
   if (!plan || plan->head.magic != family->magic || !position) return SPARSE_INVALID_VALUE;
-  if (plan->position && !sparse_fetch(h, &row, (const void *)(uintptr_t)plan->position, // NOLINT(performance-no-int-to-ptr)
-                                      sizeof row))
-    return SPARSE_EXECUTION_FAILED;
+  const void *const at = (const void *)(uintptr_t)plan->position; // NOLINT(performance-no-int-to-ptr)
+  if (at && !sparse_fetch(h, &row, at, sizeof row)) return SPARSE_EXECUTION_FAILED;
   if (!sparse_say_number(h, row, position)) return SPARSE_EXECUTION_FAILED;
   return row < 0 ? SPARSE_SUCCESS : SPARSE_ZERO_PIVOT;
 }
