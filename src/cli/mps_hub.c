@@ -29,7 +29,8 @@ struct mps_hub {
   pid_t root;
   struct end end[MPS_PROCESSES]; /* by the server's number */
   struct mps_server *server;
-  unsigned looks;
+  unsigned looks; /* in vain, one behind the other */
+  unsigned quiet; /* looks at which nobody ran, behind each other */
   bool told;
 };
 
@@ -176,17 +177,34 @@ static void tell_once(struct mps_hub *h, pid_t running)
           "must sleep (docs/exec.md)\n", (int)running);
 }
 
-/* False: it is too early. Who is pressed for his answer has it at once; no time passes for that. */
+/* All wait or sleep, and have sent what they had to say. Twice: one that was found asleep may have been woken behind
+ * that by one that then slept. */
+static bool all_quiet(struct mps_hub *h)
+{
+  for (unsigned i = 0; i < 2; i++) {
+    const pid_t running = process_tree_running(h->root, known, h);
+    if (running) tell_once(h, running);
+    if (running || hear_all(h)) return false;
+  }
+  return true;
+}
+
+/* False: it is too early. Who is pressed for his answer has it at once; no time passes for that. Who wants to be let in
+ * gets what he has for good in the order of processes: that none before him is still on his way there is looked at for
+ * longer, as one that starts may sleep for a file system's sake. */
 static bool try_to_answer(struct mps_hub *h)
 {
+  enum { LOOKS_TO_LET_IN = 5 };
   if (any_pressed(h)) {
     mps_server_hurry(h->server);
     return true;
   }
-  const pid_t running = process_tree_running(h->root, known, h);
-  if (running) tell_once(h, running);
-  if (running || hear_all(h)) return false;
-  h->looks = 0;
+  if (!all_quiet(h)) {
+    h->quiet = 0;
+    return false;
+  }
+  if (mps_server_joins(h->server) && ++h->quiet < LOOKS_TO_LET_IN) return false;
+  h->looks = h->quiet = 0;
   mps_server_step(h->server);
   return true;
 }

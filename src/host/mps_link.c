@@ -38,7 +38,7 @@ struct mps_link {
   uint32_t n_work, room_work, n_copies, ended_launches;
   struct live_end *ended;
   uint32_t n_ended, taken, room_ended;
-  uint64_t now, ctas_done;
+  uint64_t now, ctas_done, heap;
   const struct isa *isa;      /* of its launches */
   struct sim_options options; /* of the last launch: its poll */
 };
@@ -146,6 +146,11 @@ void mps_link_print(struct mps_link *k, FILE *const *f)
 void mps_link_forget(struct mps_link *k)
 {
   for (uint32_t i = 0; i < k->n_sent; i++) k->sent[i].inst = NULL; /* numbers are not given out again */
+}
+
+uint64_t mps_link_heap(const struct mps_link *k)
+{
+  return k->heap;
 }
 
 uint64_t mps_link_passed(const struct mps_link *k)
@@ -351,6 +356,7 @@ static int run_there(void *link, uint64_t until, bool (*window)(void *, uint64_t
   }
   k->now = later(a.now, k->now);
   k->ctas_done = a.ctas_done;
+  k->heap = a.heap;
   return k->n_ended ? LIVE_ENDED : a.stop == LIVE_REACHED ? LIVE_REACHED : LIVE_ASKED;
 }
 

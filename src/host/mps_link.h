@@ -26,6 +26,8 @@ bool mps_link_show(struct mps_link *, uint64_t addr, uint64_t bytes, int file, u
 void mps_link_print(struct mps_link *, FILE *const *);
 /* Code that is no longer there: another one may come to its place. */
 void mps_link_forget(struct mps_link *);
+/* Where the device's heap begins that a kernel has asked for a block; 0: none has. */
+uint64_t mps_link_heap(const struct mps_link *);
 /* Time that others have let pass while this client did not look, ps; 0: none. */
 uint64_t mps_link_passed(const struct mps_link *);
 /* Bytes of the GPU's memory, of which it has `all`; false: clients have the rest. */

@@ -327,7 +327,8 @@ static void answer(struct mps_server *s, unsigned i)
 {
   struct mps_client *c = s->client[i];
   struct mps_answer a = {.stop = c->n_ends ? LIVE_ENDED : c->until <= s->now ? LIVE_REACHED : LIVE_ASKED,
-                         .now = s->now, .ctas_done = live_ctas_done(s->simulator), .n_ends = c->n_ends};
+                         .now = s->now, .ctas_done = live_ctas_done(s->simulator), .n_ends = c->n_ends,
+                         .heap = c->heap && func_heap_asked(c->heap) ? c->heap_at : 0};
   const char *text = mps_client_printed(c, &a.print_bytes);
   c->asks = c->pressed = false;
   s->send(s->ctx, i, &a, sizeof a);
@@ -340,6 +341,13 @@ static void answer(struct mps_server *s, unsigned i)
 bool mps_server_free(const struct mps_server *s, unsigned client)
 {
   return !s->client[client];
+}
+
+bool mps_server_joins(const struct mps_server *s)
+{
+  for (unsigned i = 0; i < MPS_PROCESSES; i++)
+    if (s->client[i] && s->client[i]->joins) return true;
+  return false;
 }
 
 void mps_server_hurry(struct mps_server *s)

@@ -36,6 +36,8 @@ bool mps_server_works(const struct mps_server *, unsigned client);
 bool mps_server_pressed(const struct mps_server *, unsigned client);
 /* No client has this number. */
 bool mps_server_free(const struct mps_server *, unsigned client);
+/* Somebody waits to be let in. */
+bool mps_server_joins(const struct mps_server *);
 /* Answers who is pressed; no time passes. */
 void mps_server_hurry(struct mps_server *);
 /* All that could say something have: answers one client at least, if any asks. */

@@ -93,6 +93,7 @@ struct mps_open {
 struct mps_answer {
   uint32_t stop; /* enum live_stop */
   uint64_t now, ctas_done;
+  uint64_t heap; /* of the client's, where it begins, if a kernel has asked for a block of it; else 0 */
   uint32_t n_ends, print_bytes; /* struct mps_end[n_ends], then what kernels have printed */
 };
 

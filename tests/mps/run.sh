@@ -127,6 +127,18 @@ says limit "0: cudaErrorMemoryAllocation, 25 % left" "1: cudaErrorMemoryAllocati
 one clients --share mps -- clients 49
 says clients "cudaErrorMpsMaxClientsReached"
 
+# Programs that check themselves, as clients: the device's heap, grid.sync().
+for name in heap grid_sync; do
+  # shellcheck disable=SC2046 # options, several to a word of the file
+  "$nvcc" -arch=sm_86 -w -cudart shared -L"$(dirname "$nvcc")/../lib64/stubs" $(cat "tests/exec/$name.flags" 2>/dev/null) \
+    -o "$scratch/$name" "tests/exec/$name.cu" >"$scratch/log" 2>&1
+  if timeout 300 "$bin" exec --gpu rtx-3070 --quiet --share mps "$scratch/$name" >"$scratch/log" 2>&1; then
+    ok "$name"
+  else
+    not_ok "$name" "$(head -n 2 "$scratch/log" | tr '\n' ' ')"
+  fi
+done
+
 # The same for any number of host threads.
 for n in 1 2 3; do
   rm -f "$scratch/json"*

@@ -1,5 +1,6 @@
 #include "cuda/core/context_limit.h"
 
+#include "cuda/core/mps.h"
 #include "cuda/core/peer_access.h"
 #include "cuda/core/residency.h"
 #include "cuda/core/shim.h"
@@ -31,7 +32,7 @@ static CUresult set_heap(struct shim *s, uint64_t bytes)
   /* It must precede the first kernel that uses malloc: those that were launched have to be done to tell. */
   CUresult r = s->record.n ? stream_wait_boards(s, board_bit(b)) : CUDA_SUCCESS;
   if (r != CUDA_SUCCESS) return r;
-  if (func_heap_asked(b->device.heap)) return CUDA_ERROR_INVALID_VALUE;
+  if (func_heap_asked(b->device.heap) || mps_heap_asked(s, b->device.heap_base)) return CUDA_ERROR_INVALID_VALUE;
   if (!device_set_heap(&b->device, bytes, NULL)) return CUDA_ERROR_OUT_OF_MEMORY;
   peers_refresh_all(s, b);
   return CUDA_SUCCESS;

@@ -241,6 +241,11 @@ uint64_t mps_left(const struct shim *s, const struct board *b)
   return earlier(left, b->bytes < m->limit ? m->limit - b->bytes : 0);
 }
 
+bool mps_heap_asked(const struct shim *s, uint64_t heap)
+{
+  return s->mps && heap && mps_link_heap(s->mps->link) == heap;
+}
+
 /* --- others ------------------------------------------------------------------------------------- */
 
 void mps_look(struct shim *s)

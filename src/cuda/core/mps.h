@@ -48,6 +48,9 @@ uint64_t mps_left(const struct shim *, const struct board *);
 CUresult mps_limit(struct shim *, struct context *, unsigned sms);
 unsigned mps_sms(const struct shim *, const struct context *);
 
+/* Some kernel has asked the heap that begins there for a block. */
+bool mps_heap_asked(const struct shim *, uint64_t heap);
+
 /* A call begins, or time has passed: what others have done meanwhile. */
 void mps_look(struct shim *);
 /* Some code is gone. */
