@@ -175,6 +175,11 @@ void mps_link_give(struct mps_link *k, uint64_t bytes)
   atomic_fetch_sub(&k->page->of_client[k->slot], bytes);
 }
 
+bool mps_link_lost(const struct mps_link *k)
+{
+  return k->fd < 0;
+}
+
 uint64_t mps_link_taken(const struct mps_link *k)
 {
   return atomic_load(&k->page->taken);
@@ -215,12 +220,10 @@ static void add_end(struct mps_link *k, const struct live_end *x)
 /* Nothing comes from the server any more. */
 static void end_all(struct mps_link *k, enum run_end how)
 {
-  struct fault f = {.kind = how == RUN_FAULT ? FAULT_UNSUPPORTED : FAULT_NONE};
-  snprintf(f.text, sizeof f.text, "the server of the Multi-Process Service is gone");
   while (k->n_work) {
     const struct mps_given w = k->work[--k->n_work];
     add_end(k, &(struct live_end){.who = w.who, .copy = w.copy, .start_ps = k->now, .end_ps = k->now,
-                                  .result = {.end = how, .timed = true, .together = 2, .fault = f,
+                                  .result = {.end = how, .timed = true, .together = 2,
                                              .isa = k->isa, .where = &nowhere, .limiter = ""}});
   }
   k->n_copies = 0;

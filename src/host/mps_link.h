@@ -5,7 +5,7 @@
  *   memory  the image's pages are a file's, which the server maps; it follows allocations. Host memory that kernels
  *           reach is a file's, too, and shown by mps_link_show
  *   code    goes there with its first launch
- *   lost    when the server is gone, all that was given to it has ended with a fault
+ *   lost    when the server is gone, all that was given to it has ended as by a fault of another launch
  */
 #ifndef WS_HOST_MPS_LINK_H
 #define WS_HOST_MPS_LINK_H
@@ -34,6 +34,8 @@ uint64_t mps_link_passed(const struct mps_link *);
 bool mps_link_take(struct mps_link *, uint64_t bytes, uint64_t all);
 void mps_link_give(struct mps_link *, uint64_t bytes);
 uint64_t mps_link_taken(const struct mps_link *); /* by all clients */
+/* The server is gone. */
+bool mps_link_lost(const struct mps_link *);
 /* A fault of any client: enum fault_kind, FAULT_NONE: none. */
 unsigned mps_link_fault(const struct mps_link *);
 

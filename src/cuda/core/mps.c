@@ -254,12 +254,14 @@ void mps_look(struct shim *s)
   const unsigned fault = mps_link_fault(m->link);
   const uint64_t now = mps_link_passed(m->link);
   if (now < SIM_LAST_START_PS / 2) s->time.now = later(s->time.now, now);
-  if (!fault || m->told) return;
+  const bool lost = mps_link_lost(m->link);
+  if ((!fault && !lost) || m->told) return;
   m->told = true;
   if (s->fault.code != CUDA_SUCCESS) return;
-  s->fault.code = fault_code(fault);
+  s->fault.code = lost ? CUDA_ERROR_MPS_RPC_FAILURE : fault_code(fault);
   s->fault.when = s->time.now;
   s->fault.waits = false;
+  if (lost) return; /* said */
   fprintf(stderr, "========= a client of the Multi-Process Service has faulted: every later call of the CUDA interface "
           "fails\n");
 }
