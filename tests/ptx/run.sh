@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# PTX arithmetic against exact results: 400 forms of sm_86 by chance, without time (tools/ptx/check.py has over 1,000, on every
-# target). Without ptxas it is skipped.
+# PTX against exact results, without time: 400 forms of arithmetic of sm_86 by chance (tools/ptx/check.py has over 1,000, on every
+# target), and 60 of products and moves of matrices (tools/ptx/matrices.py). Without ptxas it is skipped.
 #
 #   tests/ptx/run.sh      BIN: the program (build/warpstep)
 set -u
@@ -12,10 +12,21 @@ if ! command -v ptxas >/dev/null; then
   echo "ok ptx # SKIP no ptxas"
   exit 0
 fi
-if out=$(tools/ptx/check.py --sm 86 --count 400 --runner "$bin run --functional" 2>&1); then
-  echo "ok ptx: $(tail -n 1 <<<"$out")"
-else
-  echo "not ok ptx: $(tail -n 1 <<<"$out")"
-  printf '%s\n' "$out"
-  exit 1
-fi
+failed=0
+
+# compare NAME PROGRAM [OPTION...]
+compare() {
+  local name=$1 out
+  shift
+  if out=$("$@" --runner "$bin run --functional" 2>&1); then
+    echo "ok $name: $(tail -n 1 <<<"$out")"
+  else
+    echo "not ok $name: $(tail -n 1 <<<"$out")"
+    printf '%s\n' "$out"
+    failed=1
+  fi
+}
+
+compare ptx tools/ptx/check.py --sm 86 --count 400
+compare "ptx matrices" tools/ptx/matrices.py --sm 86 --count 60 --blocks 2
+exit $failed

@@ -90,9 +90,9 @@ static CUresult tiled(struct shim *s, const struct tensor_request *q, const uint
   return finish(&m, q->out);
 }
 
-/* Corners, both offsets: from the first and behind the last element. Their order is that of the dimensions, W first. So does
- * NVIDIA CUTLASS, which runs on silicon, give them (cute/atom/copy_traits_sm90_im2col.hpp, lower_corner_whd, of
- * conv/collective/detail.hpp), although the reference of cuTensorMapEncodeIm2col lists them as {D, H, W}. */
+/* Corners, both offsets: from the first and behind the last element. Their order is that of the dimensions, W first:
+ * so does NVIDIA CUTLASS, which runs on silicon, give them (lower_corner_whd in
+ * cute/atom/copy_traits_sm90_im2col.hpp), although cuTensorMapEncodeIm2col's reference lists them as {D, H, W}. */
 static bool take_corners(struct tensor_map *m, const int *lower, const int *upper)
 {
   static const int limit[] = {0, 32768, 128, 16}; /* by their number */
