@@ -16,6 +16,7 @@
 #
 # NCCL_ALGO, NCCL_PROTO, NCCL_MAX_NCHANNELS and NCCL's other variables are handed on. ARCH: what to compile for (80). JOBS: of make
 # (1). The time is from when the kernel of the last GPU has begun to when that of the last has ended: launches are not in it.
+# Threads of NCCL that look for messages without rest are slowed down (host_polls.c); REST=0 leaves them as they are.
 # nccl-tests measure with a clock of the host, which is not the simulated one. LIMIT: seconds for one of their programs (600).
 set -u
 here=$(cd "$(dirname "$0")/../.." && pwd)
@@ -39,12 +40,16 @@ build() {
 
 # simulate WORK MACHINE OPTION-OF-EXEC... -- PROGRAM ARGUMENT...
 simulate() {
-  local work=$1 machine=$2 options=()
+  local work=$1 machine=$2 options=() preload=${LD_PRELOAD:-}
   shift 2
+  if [ "${REST:-1}" != 0 ]; then
+    [ -e "$work/host_polls.so" ] || gcc -O1 -shared -fPIC -o "$work/host_polls.so" "$here/tools/compat/host_polls.c" -ldl || return
+    preload=$work/host_polls.so${preload:+:$preload}
+  fi
   while [ "$1" != -- ]; do options+=("$1") && shift; done
   shift
   "$bin" machines --nccl-topology "$machine" >"$work/$(basename "$machine").xml" || return
-  env LD_LIBRARY_PATH="$work/build/lib" NCCL_TOPO_FILE="$work/$(basename "$machine").xml" NCCL_CUMEM_ENABLE="${NCCL_CUMEM_ENABLE:-0}" \
+  env LD_PRELOAD="$preload" LD_LIBRARY_PATH="$work/build/lib" NCCL_TOPO_FILE="$work/$(basename "$machine").xml" NCCL_CUMEM_ENABLE="${NCCL_CUMEM_ENABLE:-0}" \
     NCCL_CUMEM_HOST_ENABLE=0 NCCL_NVLS_ENABLE=0 NCCL_IB_DISABLE=1 NCCL_NET=Socket NCCL_SOCKET_IFNAME=lo NCCL_RAS_ENABLE=0 \
     NCCL_GIN_ENABLE=0 timeout "${LIMIT:-1000000}" "$bin" exec --machine "$machine" "${options[@]}" "$@"
 }
