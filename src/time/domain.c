@@ -43,7 +43,9 @@ static void run_part(struct domain *d, unsigned i)
   const uint64_t done = p->ops->progress(p->self);
   if (done == d->done[i]) return;
   d->done[i] = done;
-  atomic_store_explicit(&d->moved, true, memory_order_relaxed);
+  /* Once in a window: a host line that one thread writes all others miss. */
+  if (!atomic_load_explicit(&d->moved, memory_order_relaxed))
+    atomic_store_explicit(&d->moved, true, memory_order_relaxed);
 }
 
 /* Parts are taken one at a time, from the thread's own share first, then from those of the others: which thread
