@@ -593,6 +593,9 @@ static void other_targets(void **state)
   assert_string_equal(out, "load 209\n");
   assert_non_null(strstr(err, "the program has code for compute_90, not for sm_70: "));
   assert_non_null(strstr(err, "code=sm_70, or choose a newer --gpu"));
+  assert_int_equal(run("machine=dgx-a100\nquiet=1\nmode=functional", "x"), 0);
+  assert_string_equal(out, "load 209\n");
+  assert_non_null(strstr(err, "code=sm_80, or choose another --machine (warpstep machines)"));
 }
 
 /* What is not served is said once, whatever asks for it. */

@@ -164,9 +164,11 @@ static void explain_targets(const struct shim *s, unsigned sm, const uint8_t *co
     used += (size_t)snprintf(list + used, sizeof list - used, "%s%s_%u", used ? ", " : "",
                              entry.kind == FATBIN_PTX ? "compute" : "sm", entry.sm);
   }
-  shim_say("the program has code for %s, not for sm_%u: compile with -gencode arch=compute_%u,code=sm_%u, or %s",
-           list, sm, sm, sm,
-           newest ? gpu_advice(s->options.presets, newest, form, advice, sizeof advice) : "choose a newer --gpu");
+  const char *choose = s->options.machine ? "choose another --machine (warpstep machines)"
+                       : newest           ? gpu_advice(s->options.presets, newest, form, advice, sizeof advice)
+                                          : "choose a newer --gpu";
+  shim_say("the program has code for %s, not for sm_%u: compile with -gencode arch=compute_%u,code=sm_%u, or %s", list,
+           sm, sm, sm, choose);
 }
 
 CUresult module_pick(struct shim *s, const struct board *b, const uint8_t *container, uint8_t **image, size_t *bytes)
