@@ -124,7 +124,7 @@ static void barrier(void **state)
   for (unsigned i = 0; i < SMS; i++) assert_null(cluster_queue_front(&b.releases[i]));
   tell(&b, 2, 1, CLUSTER_ARRIVE, late);
   cluster_net_run(&b.net, late, FAR);
-  picos free_at = late + (b.params.cluster_barrier_cycles + b.params.cluster_hop_latency) * cycle;
+  picos free_at = late + b.params.cluster_barrier_cycles * cycle;
   assert_int_equal(cluster_queue_front(&b.releases[0])->arrive, free_at);
   assert_int_equal(cluster_queue_front(&b.releases[0])->cta, 0);
   assert_int_equal(cluster_queue_front(&b.releases[2])->cta, 1);
@@ -246,13 +246,12 @@ static bool step_to_barrier(struct step_warp *w, unsigned path, struct effect *e
  * (barrier.cluster.arrive.relaxed), and exit. The network gets every store before the arrival and that before the exit,
  * though stores stand in their queues when the last warp arrives: or a CTA that ends behind the barrier would be gone
  * when they come. */
-static void stores_before_arrival(void **state)
+static void stores_before_arrival_on(const char *preset)
 {
   struct step_ops ops = mock_ops;
   struct rig r;
   unsigned accesses = 0, arrivals = 0, exits = 0;
-  (void)state;
-  rig_build_for(&r, "h200");
+  rig_build_for(&r, preset);
   struct mock *m = mock_new(STORES + 1, WARPS);
   ops.step = step_to_barrier;
   arrived_warps = 0;
@@ -288,6 +287,14 @@ static void stores_before_arrival(void **state)
   assert_int_equal(r.sm->resident, 0);
   free(m);
   rig_free(&r);
+}
+
+/* On a B200 an arrival alone would be faster than a store: it may not overtake one. */
+static void stores_before_arrival(void **state)
+{
+  (void)state;
+  stores_before_arrival_on("h200");
+  stores_before_arrival_on("b200");
 }
 
 int main(void)

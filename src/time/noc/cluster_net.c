@@ -4,10 +4,11 @@ void cluster_net_init(struct cluster_net *c, struct arena *a, const struct param
                       void *ctx)
 {
   picos clock = params_clock_ps(p), hop = p->cluster_hop_latency * clock, window = params_request_ps(p);
+  picos barrier = p->cluster_barrier_cycles * clock;
   *c = (struct cluster_net){.n_ports = p->gpu_sms,
                             .port = ARENA_ARRAY(a, struct cluster_port, p->gpu_sms),
                             .hop = hop > window ? hop : window,
-                            .barrier = p->cluster_barrier_cycles * clock,
+                            .barrier = barrier > window ? barrier : window,
                             .max_states = p->gpu_sms * p->sm_max_ctas,
                             .perform = perform,
                             .ctx = ctx};
@@ -68,7 +69,7 @@ static void end_phase(struct cluster_net *c, struct cluster_state *s, picos now)
     m->arrived = false;
     if (m->exited) continue;
     cluster_queue_push(c->port[m->sm].releases,
-                       (struct cluster_msg){.arrive = now + c->barrier + c->hop, .cta = m->cta, .grid = s->grid});
+                       (struct cluster_msg){.arrive = now + c->barrier, .cta = m->cta, .grid = s->grid});
   }
 }
 

@@ -8,7 +8,8 @@
  *   copies   of the copy engine (sm/copy_engine.h): performed when their last byte has crossed the network.
  *            Multicasts come at noc.sm_reply_bytes
  *   order    performed in (arrival, SM, sequence) order, alone, at the end of the window
- *   barrier  a phase ends when the last CTA that has not exited has arrived; cluster.barrier_cycles and a hop later its
+ *   barrier  an arrival takes cluster.arrive_cycles, or as long as what its SM sent before (sm_port.c). A phase ends
+ *            when the last CTA that has not exited has arrived; cluster.barrier_cycles later, a window at least, its
  *            CTAs know
  *   params   cluster.*
  *   not modelled: routes inside a GPC, bank conflicts of accesses from other SMs and the cycles they take there

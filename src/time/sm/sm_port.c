@@ -16,6 +16,7 @@ void sm_port_init(struct sm_port *p, struct arena *a, const struct params *param
   p->cluster_bytes = params->cluster_bytes_per_cycle;
   p->cluster_time = params->cluster_hop_latency * p->period;
   if (p->cluster_time < p->request_time) p->cluster_time = p->request_time;
+  p->arrival_time = params->cluster_arrive_cycles * p->period;
   tlb_init(&p->tlb, a, params);
   QUEUE_INIT(&p->out, a, struct mem_req, REQ_QUEUE_CAP);
   QUEUE_INIT(&p->in, a, struct mem_reply, REPLY_QUEUE_CAP);
@@ -118,7 +119,10 @@ uint64_t sm_port_cluster_take(struct sm_port *p, unsigned bytes, uint64_t now)
 
 void sm_port_cluster_send(struct sm_port *p, struct cluster_msg m, unsigned bytes, uint64_t now)
 {
-  m.arrive = sm_port_cluster_take(p, bytes, now) * p->period + p->cluster_time;
+  m.arrive = sm_port_cluster_take(p, bytes, now) * p->period +
+             (m.kind == CLUSTER_ACCESS ? p->cluster_time : p->arrival_time);
+  if (m.arrive < p->cluster_last) m.arrive = p->cluster_last; /* nothing overtakes */
+  p->cluster_last = m.arrive;
   cluster_queue_push(&p->cluster_out, m);
 }
 

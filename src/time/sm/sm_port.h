@@ -1,7 +1,7 @@
 /* The SM's ports into the two networks: the crossbar to the L2 slices, and the SM-to-SM network of clusters.
  *
  *   params  noc.sm_request_bytes: what the port into the crossbar takes in a cycle; noc.sm_queue; tlb.*, vm.page_bits;
- *           cluster.bytes_per_cycle, cluster.hop_latency; l1i.mshr_entries
+ *           cluster.bytes_per_cycle, cluster.hop_latency, cluster.arrive_cycles; l1i.mshr_entries
  *   full    an access asks sm_port_has_room first; lines of code and constants do not, room is kept for them
  *   ports   in: requests of the memory unit, the copy engine and the code caches
  *           out: requests to the memory side, messages to other SMs; replies and messages of others are queued here and
@@ -25,11 +25,13 @@ struct sm_port {
   unsigned cluster_bytes;  /* per cycle */
   bool free_of_charge;     /* ideal.l2_bandwidth */
   picos period, request_time, cluster_time; /* a cycle; SM to L2 slice; through the SM-to-SM network */
+  picos arrival_time;      /* of a CTA at the barrier of its cluster */
   /* state */
   struct tlb tlb;
   struct page_wait pages;  /* in the place of the second level of `tlb`, where a CPU has page tables */
   uint64_t free_at;
   uint64_t cluster_free_at;
+  picos cluster_last;      /* what has passed it last will be there */
   unsigned users;          /* SMs that take turns at it in this window (netlist_share_ports) */
   uint32_t outstanding;    /* requests not answered */
   /* ports */
