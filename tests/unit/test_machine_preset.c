@@ -44,12 +44,13 @@ struct figures {
   const char *peers, *near;      /* labels of nvidia-smi topo */
 };
 
-/* A100: 600 GB/s of NVLink both ways; H100: 900; RTX 3090: 112.5; GH200: 900 of C2C. Copies: p2pBandwidthLatencyTest
- * on DGX A100 (271 to 277), nvbandwidth on H200 (396.4), Azure's guide (26.3), stas00/ml-engineering (55.4, 55.1), arXiv
- * 2407.07850 (375, 297). */
+/* A100: 600 GB/s of NVLink both ways; H100: 900; B200: 1,800; RTX 3090: 112.5; GH200: 900 of C2C. Copies:
+ * p2pBandwidthLatencyTest on DGX A100 (271 to 277), nvbandwidth on H200 (396.4), ademeure/QuickRunCUDA on B300 (740 to
+ * 820), Azure's guide (26.3), stas00/ml-engineering (55.4, 55.1), arXiv 2407.07850 (375, 297). */
 static const struct figures published[] = {
     {"dgx-a100", 8, 300, 31.5, 274, 26.3, 26.3, 0.05, "NV12", "PHB"},
     {"hgx-h100", 8, 450, 63, 396.4, 55.4, 55.1, 0.05, "NV18", "PHB"},
+    {"hgx-b200", 8, 900, 63, 780, 55.4, 55.1, 0.06, "NV18", "PHB"},
     {"2x-rtx-3090-nvlink", 2, 56.25, 31.5, 0, 26.3, 26.3, 0.05, "NV4", "PHB"},
     {"4x-rtx-4090-pcie", 4, 0, 31.5, 0, 26.3, 26.3, 0.05, "PHB", "PHB"},
     {"gh200", 1, 0, 450, 0, 375, 297, 0.05, NULL, "C2C"},

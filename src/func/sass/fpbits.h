@@ -157,6 +157,25 @@ static inline uint32_t f16_from_f8(uint32_t v, bool e4m3)
   return sign | ((mag << 7) + (8u << 10)); /* exponent bias 7 to 15 */
 }
 
+/* FP32 pattern to the nearest even FP8 pattern. Beyond the largest number E5M2 has an infinity and E4M3 its NaN, as
+ * OCP's 8-bit floating point specification, 5.2.1, has it where nothing saturates. */
+static inline uint32_t f8_nearest(uint32_t v, bool e4m3)
+{
+  enum { NAN8 = 0x7f, BIAS = 127, FRACTION = 23 };
+  const int32_t frac = e4m3 ? 3 : 2, least = e4m3 ? -6 : -14; /* exponent of the smallest normal number */
+  const uint32_t sign = v >> 24 & 0x80u, a = v & ~F32_SIGN, infinite = e4m3 ? NAN8 : 0x7cu;
+  if (a > F32_INF) return NAN8;
+  if (a == F32_INF) return sign | infinite;
+  const int32_t own = (int32_t)(a >> FRACTION) - BIAS, exp = own < least ? least : own;
+  const int32_t drop = FRACTION - frac + exp - own;
+  if (drop > FRACTION + 1) return sign; /* less than half of the smallest one; subnormal FP32 numbers, too */
+  const uint32_t m = (a & 0x7fffffu) | 0x800000u, rest = m & ((1u << drop) - 1), half = 1u << (drop - 1);
+  uint32_t r = m >> drop;
+  r += rest > half || (rest == half && (r & 1));
+  r += (uint32_t)(exp - least) << frac;
+  return sign | (r > (e4m3 ? 0x7eu : 0x7bu) ? infinite : r);
+}
+
 /* FP32 pattern to the nearest even BF16 pattern, NaN canonical. */
 static inline uint32_t bf16_from_f32(uint32_t v)
 {

@@ -2,7 +2,8 @@
  * (multimem), compiler output (CUDA 13.0): multimem.st and .red are STG and REDG.
  *
  *   load     each GPU's bytes, one after the other in the order of the object's GPUs (no order is documented), to the
- *            element's precision at each step or, with .acc::f32, in FP32 and rounded once
+ *            element's precision at each step or, with .acc::f32 (FP8: .acc::f16), in that and rounded once. What an
+ *            FP8 sum beyond the largest number becomes is not documented: f8_nearest
  *   store    the same bytes to each GPU
  *   in time  a switch does it (time/link/cast_table.h): lanes run on the line that it made
  */
@@ -11,7 +12,9 @@
 #include "func/sass/mem.h"
 #include "func/sass/remote.h"
 
-enum { WORD = 4, LANE_WORDS = 4, INTEGERS = 0, FLOATS = 16 /* of line_op.type: LDGMC_ITYPE, LDGMC_FTYPE behind it */ };
+/* line_op.type: LDGMC_ITYPE, and behind it LDGMC_FTYPE, LDGMC_F8TYPE */
+enum { WORD = 4, LANE_WORDS = 4, INTEGERS = 0, FLOATS = 16, FP8S = 32 };
+enum { FP8_E5M2X4 = 1, FP8_E4M3X4 = 4, FP8_NONE = 7 }; /* LDGMC_F8TYPE: four numbers, 8, 16 */
 enum { FLOAT_F16X2 = 0, FLOAT_BF16X2 = 3, FLOAT_NONE = 6, FLOAT_F32 = 12, FLOAT_F64 = 15 }; /* LDGMC_FTYPE */
 enum { FLOAT_ADD, FLOAT_MIN, FLOAT_MAX, FLOAT_WIDE_ADD };                                   /* LDGMC_OP, LDGMC_OP90 */
 enum { REDUCE_ADD = 0, REDUCE_MIN = 1, REDUCE_MAX = 2, REDUCE_INC = 3, REDUCE_DEC = 4 };    /* RED_OP, atom_reduce */
@@ -21,7 +24,12 @@ static bool is_half(unsigned type)
   return type >= FLOATS + FLOAT_F16X2 && type < FLOATS + FLOAT_NONE;
 }
 
-/* Words of an element, a pair of halves being one. */
+static bool is_fp8(unsigned type)
+{
+  return type >= FP8S + FP8_E5M2X4 && type < FP8S + FP8_NONE;
+}
+
+/* Words of an element, a pair of halves or four FP8 numbers being one. */
 static unsigned element_words(unsigned type)
 {
   const bool wide_integer = type < FLOATS && type & 2;
@@ -52,12 +60,51 @@ static uint32_t wide_sum(unsigned n, const uint32_t (*v)[LANE_WORDS], unsigned k
   return r;
 }
 
+/* The smaller or larger one, of a NaN and a number the number, of zeros by their sign. */
+static uint32_t select_f16(uint32_t a, uint32_t b, bool max)
+{
+  const float x = bits_f32(f32_from_f16(a)), y = bits_f32(f32_from_f16(b));
+  if (x != x) return b;
+  if (y != y) return a;
+  const bool b_less = y < x || (y == x && (b & 0x8000u));
+  return b_less == max ? a : b;
+}
+
+/* FP16 holds every FP8 number; a sum of two of them is rounded to FP8 from FP32, which holds it but for bits that
+ * cannot turn a nearest number into another one. */
+static uint32_t fp8_step(uint32_t sum, uint32_t x, unsigned op, bool e4m3)
+{
+  if (op == FLOAT_MIN || op == FLOAT_MAX) return select_f16(sum, x, op == FLOAT_MAX);
+  const uint32_t s = f32_bits(bits_f32(f32_from_f16(sum)) + bits_f32(f32_from_f16(x)));
+  return op == FLOAT_WIDE_ADD ? f16_from_f32(s) : f16_from_f8(f8_nearest(s, e4m3), e4m3);
+}
+
+/* Four FP8 numbers. */
+static uint32_t reduce_fp8(const struct line_op *o, unsigned n, const uint32_t (*v)[LANE_WORDS], unsigned k)
+{
+  const bool e4m3 = o->type >= FP8S + FP8_E4M3X4;
+  uint32_t r = 0;
+  for (unsigned shift = 0; shift < 32; shift += 8) {
+    uint32_t sum = 0;
+    for (unsigned i = 0; i < n; i++) {
+      const uint32_t x = f16_from_f8(v[i][k] >> shift & 0xff, e4m3);
+      sum = i ? fp8_step(sum, x, o->op, e4m3) : x;
+    }
+    r |= f8_nearest(f32_from_f16(sum), e4m3) << shift;
+  }
+  return r;
+}
+
 /* The element that starts at word k. */
 static void reduce_element(const struct line_op *o, unsigned n, const uint32_t (*v)[LANE_WORDS], unsigned k,
                            uint32_t r[2])
 {
   if (is_half(o->type) && o->op == FLOAT_WIDE_ADD) {
     r[0] = wide_sum(n, v, k, o->type >= FLOATS + FLOAT_BF16X2);
+    return;
+  }
+  if (is_fp8(o->type)) {
+    r[0] = reduce_fp8(o, n, v, k);
     return;
   }
   const bool f32 = o->type >= FLOATS + FLOAT_F32 && o->type < FLOATS + FLOAT_F64;
@@ -100,7 +147,9 @@ static struct line_op reduction(const struct uop *u)
 {
   const struct sass_inst *s = u->s;
   const bool integer = sass_has(s, FLD_LDGMC_ITYPE);
+  const bool fp8 = sass_has(s, FLD_LDGMC_F8TYPE);
   const unsigned type = (unsigned)(integer ? INTEGERS + sass_get(s, FLD_LDGMC_ITYPE)
+                                   : fp8   ? FP8S + sass_get(s, FLD_LDGMC_F8TYPE)
                                            : FLOATS + sass_get(s, FLD_LDGMC_FTYPE));
   const unsigned op = (unsigned)sass_get(s, integer ? FLD_RED_OP : sass_has(s, FLD_LDGMC_OP90) ? FLD_LDGMC_OP90
                                                                                              : FLD_LDGMC_OP);
@@ -155,14 +204,14 @@ bool multicast_line_op(const struct uop *u, struct mem_effect *me, uint32_t lane
   return true;
 }
 
-/* Sums of FP8 are not executed: what becomes of those beyond the largest number is not documented. */
 uop_fn *sem_multicast_handler(const struct sass_inst *s, struct uop *u)
 {
-  if (s->sem != SEM_LDGMC || sass_has(s, FLD_LDGMC_F8TYPE)) return NULL;
+  if (s->sem != SEM_LDGMC) return NULL;
   const struct line_op o = reduction(u);
   const unsigned real = o.type - FLOATS;
   if (o.type < FLOATS && (o.type > 3 || o.op == REDUCE_INC || o.op == REDUCE_DEC)) return NULL;
-  if (o.type >= FLOATS && !is_half(o.type) && (real < FLOAT_F32 || o.op != FLOAT_ADD)) return NULL;
+  if (o.type >= FP8S && (!is_fp8(o.type) || o.op > FLOAT_WIDE_ADD)) return NULL;
+  if (o.type >= FLOATS && o.type < FP8S && !is_half(o.type) && (real < FLOAT_F32 || o.op != FLOAT_ADD)) return NULL;
   if (is_half(o.type) && o.op > FLOAT_WIDE_ADD) return NULL;
   mem_prepare(s, u);
   u->flags = UOP_MEM;
