@@ -168,7 +168,7 @@ static bool is_program(int argc, char **argv, int first)
     if (strncmp(argv[i], "--kernel", 8) == 0) return false;
     if (argv[i][0] == '-') continue;
     const struct program_info p = program_inspect(argv[i]);
-    if (p.elf && (p.shared_runtime || p.runtime_symbols || p.gpu_code)) return true;
+    if (p.gpu_code || (p.elf && !p.static_program)) return true; /* one without code for GPUs loads it as it runs */
   }
   return false;
 }

@@ -473,6 +473,40 @@ def test_program():
     need("launch 2: work" in out and "0 wrong" in out, "the second launch, and the end", out)
 
 
+DRIVER = """
+#include <stdio.h>
+int cuInit(unsigned), cuDeviceGet(int *, int), cuModuleLoad(void **, const char *), cuModuleGetFunction(void **, void *, const char *), cuCtxSynchronize(void);
+int cuDevicePrimaryCtxRetain(void **, int), cuCtxSetCurrent(void *), cuMemAlloc_v2(unsigned long long *, size_t), cuMemcpyDtoH_v2(void *, unsigned long long, size_t);
+int cuLaunchKernel(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+int main(int argc, char **argv)
+{
+  void *context, *module, *kernel;
+  unsigned long long out;
+  int device, n = 128, host[128], wrong = 0, bad = argc != 3;
+  bad |= cuInit(0) || cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device) || cuCtxSetCurrent(context);
+  bad |= cuModuleLoad(&module, argv[1]) || cuModuleGetFunction(&kernel, module, argv[2]) || cuMemAlloc_v2(&out, sizeof host);
+  void *args[] = {&out, &n};
+  bad |= cuLaunchKernel(kernel, 2, 1, 1, 64, 1, 1, 0, NULL, args, NULL) || cuMemcpyDtoH_v2(host, out, sizeof host);
+  for (int i = 0; i < 128; i++) {
+    int a = i * i + 3, b = (i ^ 1) * (i ^ 1) + 3;
+    wrong += host[i] != (i % 2 ? a - 2 * b - 1 : a + b);
+  }
+  printf("%d wrong\\n", wrong + bad);
+  return wrong || bad;
+}
+"""
+
+
+def test_driver_program():
+    """A program without code for GPUs in it: it loads a file through the driver interface. What stands behind its name are its arguments."""
+    app = DIR / "driver"
+    (DIR / "driver.c").write_text(DRIVER)
+    library = str(pathlib.Path(BIN).resolve().parent / "cuda/libwarpstep-cuda.so")
+    subprocess.run(["cc", "-o", str(app), "-Wl,--allow-shlib-undefined", str(DIR / "driver.c"), library], check=True)
+    out = session(["break work cta 1,0,0 warp 1 lane 3", "continue", "print tid.x"], str(app), cubin("debugged"), "work")
+    need("launch 1: work, grid (2,1,1), block (64,1,1)" in out and "\n35\n" in out and "0 wrong" in out, "its launch", out)
+
+
 def test_program_killed():
     out = session(["break work", "continue", "kill"], program())
     need("wrong" not in out, "it went on", out)

@@ -336,6 +336,52 @@ static void test_warpsync(void **state)
   assert_int_equal(w->step.paths.n, 2);
 }
 
+/* BSSY; WARPSYNC; BSYNC by lanes that came one by one, as nvcc writes __syncwarp() and votes where lanes may be missing: what
+ * the WARPSYNC has brought together stays together behind the BSYNC, although each lane has a group of its own. */
+static void test_bsync_of_several_groups(void **state)
+{
+  (void)state;
+  struct rig *r = rig_new();
+  struct func_warp *w = &r->warps[0];
+  uint32_t mask[LANES];
+  for (unsigned i = 0; i < LANES; i++) mask[i] = 7;
+  path_jump(w, 1, 0x2000, on(r, 0, 0));
+  path_jump(w, 2, 0x2000, on(r, 0, 0));
+  path_jump(w, 4, 0x2000, on(r, 0, 0));
+  for (unsigned i = 1; i < 4; i++) assert_true(path_bssy(w, 0, 1u << (i - 1), on(r, 0, i)));
+  for (unsigned i = 1; i < 4; i++) path_warpsync(w, 1u << (i - 1), mask, on(r, 0, i));
+  assert_int_equal(w->step.paths.n, 2);
+  check(r, 0, 1, 0x2000 + 2 * I, 7, PATH_READY);
+  path_bsync(w, 0, 7, on(r, 0, 1));
+  assert_int_equal(w->step.paths.n, 2);
+  check(r, 0, 1, 0x2000 + 3 * I, 7, PATH_READY);
+}
+
+/* One of the groups is not all here: its lanes wait, the others go on. */
+static void test_bsync_of_a_part(void **state)
+{
+  (void)state;
+  struct rig *r = rig_new();
+  struct func_warp *w = &r->warps[0];
+  uint32_t mask[LANES];
+  for (unsigned i = 0; i < LANES; i++) mask[i] = 7;
+  path_jump(w, 1, 0x2000, on(r, 0, 0));
+  path_jump(w, 0xe, 0x2000, on(r, 0, 0));
+  assert_true(path_bssy(w, 0, 1, on(r, 0, 1)));
+  assert_true(path_bssy(w, 0, 0xe, on(r, 0, 2)));
+  path_jump(w, 8, 0x3000, on(r, 0, 2));
+  path(r, 0, 1)->pc += I; /* both at the same WARPSYNC */
+  path_warpsync(w, 1, mask, on(r, 0, 1));
+  path_warpsync(w, 6, mask, on(r, 0, 2));
+  check(r, 0, 1, 0x2000 + 3 * I, 7, PATH_READY);
+  path_bsync(w, 0, 7, on(r, 0, 1));
+  uint32_t blocked = 0, ready = 0;
+  for (unsigned i = 1; i < w->step.paths.n; i++)
+    *(path(r, 0, i)->wait == PATH_READY ? &ready : &blocked) |= (uint32_t)path(r, 0, i)->mask;
+  assert_int_equal(blocked, 6);
+  assert_int_equal(ready, 9);
+}
+
 /* if (lane < 2) __syncwarp(); of the whole warp: the others cannot come while they wait for these two at the BSYNC, which
  * gives way. When they wait at a CTA barrier, they cannot come at all. */
 static void test_warpsync_inside_bsync(void **state)
@@ -796,6 +842,7 @@ int main(void)
       cmocka_unit_test(test_loop_again),   cmocka_unit_test(test_counted_tries),
       cmocka_unit_test(test_two_yields),
       cmocka_unit_test(test_warpsync),  cmocka_unit_test(test_warpsync_inside_bsync),
+      cmocka_unit_test(test_bsync_of_several_groups), cmocka_unit_test(test_bsync_of_a_part),
       cmocka_unit_test(test_bsync_gives_way), cmocka_unit_test(test_bsync_waits_for_count),
       cmocka_unit_test(test_innermost_gives_way), cmocka_unit_test(test_kept_group),
       cmocka_unit_test(test_waits_for_kept), cmocka_unit_test(test_callee_yields),

@@ -443,10 +443,14 @@ void path_bsync(struct func_warp *w, unsigned b, uint32_t m, struct effect *e)
   }
   uint32_t waiting = 0;
   while (m) {
-    uint32_t part = same_group(w, b, m), members = group_lanes(w, w->breg[b][bits_first(m)]);
+    uint32_t part = same_group(w, b, m), group = w->breg[b][bits_first(m)], members = group_lanes(w, group);
     m &= ~part;
-    part &= members; /* who has left the group does not wait */
-    if (part) block(w, part, PATH_WAIT_CONVERGE, b);
+    part &= members; /* who has left the group does not wait, */
+    if (part == members) {
+      group_leave(w, group, part); /* and a group that is all here stays with those that it came with */
+      continue;
+    }
+    block(w, part, PATH_WAIT_CONVERGE, b);
     waiting |= part;
   }
   wake(w, e);
