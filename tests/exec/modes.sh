@@ -132,7 +132,7 @@ unused() {
   "$BIN" exec --quiet "$scratch/unused" >"$scratch/out" 2>&1
   [ ! -s "$scratch/out" ] || echo "not quiet: $(head -n 1 "$scratch/out")"
   "$BIN" exec bash -c "$scratch/unused launch; true" >"$scratch/out" 2>&1
-  says "$scratch/out" "warpstep: 1 kernel launches"
+  says "$scratch/out" "warpstep: 1 kernel launch "
   ! grep "did not use" "$scratch/out"
 }
 report "unused GPU" "$(unused | head -n 1)"
