@@ -73,6 +73,16 @@ bool checkpoint_run(int (*command)(struct checkpoint *, int argc, char **argv), 
   return true;
 }
 
+FILE *checkpoint_stdout(void)
+{
+  return stdout;
+}
+
+FILE *checkpoint_stderr(void)
+{
+  return stderr;
+}
+
 bool checkpoint_save(struct checkpoint *c, const char *path, struct restored *restored, struct err *e)
 {
   *restored = (struct restored){.here = false};

@@ -9,6 +9,7 @@
 #define WS_CLI_CHECKPOINT_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "base/err.h"
 
@@ -27,6 +28,11 @@ struct restored {
 /* By the command's thread, while its other threads have nothing to do. What it has printed is written out before.
  * False: nothing was saved; it can go on all the same. */
 bool checkpoint_save(struct checkpoint *, const char *path, struct restored *, struct err *e);
+
+/* stdout and stderr, for functions that a save may find under way: in the process that goes on the variables of the C
+ * library lie elsewhere, and compilers keep the address of a variable in a register over a call. */
+FILE *checkpoint_stdout(void);
+FILE *checkpoint_stderr(void);
 
 /* The command in the file goes on to its end. False: it cannot. */
 bool checkpoint_restore(const char *path, unsigned threads, int *status, struct err *e);

@@ -16,6 +16,7 @@
 #include "base/bug.h"
 #include "base/host_memory.h"
 #include "base/output.h"
+#include "cli/checkpoint.h"
 #include "cli/commands.h"
 #include "cli/run_outputs.h"
 #include "host/snapshot.h"
@@ -205,8 +206,8 @@ static void take_over(const struct checkpoints *c, double saved_at)
   struct progress *line = &c->watch->line;
   const double start = progress_now() - (saved_at - line->start);
   case_print_again(r->cr, run_printed_to(&r->opt));
-  c->sim->report = stderr;
-  progress_start(line, stderr, !r->opt.quiet);
+  c->sim->report = checkpoint_stderr();
+  progress_start(line, checkpoint_stderr(), !r->opt.quiet);
   line->start = start;
 }
 
@@ -225,7 +226,7 @@ static bool stop_at_checkpoint(void *ctx, unsigned i, uint64_t cycle, unsigned *
     take_over(c, now);
     r->report.host.threads = *threads = restored.threads ? restored.threads : r->opt.threads;
   } else if (!r->opt.quiet) {
-    fprintf(stderr, "warpstep: %s: saved in cycle %" PRIu64 "\n", path, cycle);
+    fprintf(checkpoint_stderr(), "warpstep: %s: saved in cycle %" PRIu64 "\n", path, cycle);
   }
   return true;
 }
@@ -233,7 +234,7 @@ static bool stop_at_checkpoint(void *ctx, unsigned i, uint64_t cycle, unsigned *
 static void say_missed(const struct launch_run *r)
 {
   for (unsigned i = r->result.stops; i < r->opt.n_checkpoints; i++)
-    fprintf(stderr, "warpstep: no checkpoint at cycle %lu: the launch ended in cycle %" PRIu64 "\n",
+    fprintf(checkpoint_stderr(), "warpstep: no checkpoint at cycle %lu: the launch ended in cycle %" PRIu64 "\n",
             r->opt.checkpoint_at[i], r->result.cycles);
 }
 
@@ -243,7 +244,8 @@ static bool simulate_case(struct launch_run *r, struct err *e)
   struct sim_options o = {
     .timed = !r->opt.functional, .threads = r->opt.threads,
     .hazards = hazards_of(r->opt.hazards), .max_cycles = r->opt.max_cycles,
-    .max_insts = r->opt.max_instructions, .slice = r->opt.interleave, .poll = poll_run, .ctx = &w, .report = stderr,
+    .max_insts = r->opt.max_instructions, .slice = r->opt.interleave, .poll = poll_run, .ctx = &w,
+    .report = checkpoint_stderr(),
     .usage = r->usage,
     .observers = r->pipe ? pipe_log_observers(r->pipe) : r->activity ? activity_observers(r->activity, 0) : NULL,
   };
@@ -254,7 +256,7 @@ static bool simulate_case(struct launch_run *r, struct err *e)
   NO_MEMORY_IF(!(r->simulator = simulator_new(&r->preset.params)));
   sanitize_start(r);
   interrupt_hold(&w.interrupt);
-  progress_start(&w.line, stderr, !r->opt.quiet);
+  progress_start(&w.line, checkpoint_stderr(), !r->opt.quiet);
   bool ok = true;
   for (unsigned i = 0; ok && i <= r->opt.warm_up && (i == 0 || r->result.end == RUN_DONE); i++) {
     if (i == r->opt.warm_up) o.stops = &stops;
@@ -294,7 +296,7 @@ static bool same_fault(const struct launch_run *r)
 {
   const struct snapshot *s = r->lc.snapshot;
   if (!s || !r->opt.check || s->fault == r->report.fault->kind) return true;
-  fprintf(stderr, "warpstep: mismatch: the captured launch %s\n",
+  fprintf(checkpoint_stderr(), "warpstep: mismatch: the captured launch %s\n",
           s->fault == FAULT_NONE ? "did not fault" : "faulted in another way");
   return false;
 }
@@ -304,21 +306,21 @@ static int verdict(const struct launch_run *r)
 {
   const struct report *rep = &r->report;
 
-  fflush(stdout);
+  fflush(checkpoint_stdout());
   if (rep->fault) {
-    fputs("warpstep: ", stderr);
-    view_fault_write(stderr, rep, case_device(r->cr)->mem);
+    fputs("warpstep: ", checkpoint_stderr());
+    view_fault_write(checkpoint_stderr(), rep, case_device(r->cr)->mem);
     return same_fault(r) ? CLI_FAULT : CLI_MISMATCH;
   }
   if (rep->end != RUN_DONE) {
-    fputs("warpstep: ", stderr);
-    view_stop_write(stderr, rep);
+    fputs("warpstep: ", checkpoint_stderr());
+    view_stop_write(checkpoint_stderr(), rep);
     return rep->end == RUN_STOPPED ? CLI_INTERRUPTED : CLI_LIMIT;
   }
   if ((rep->hazards && rep->hazards->n_findings) || r->defects) return CLI_MISMATCH;
   if (!rep->checked || report_matched(rep)) return CLI_OK;
   for (unsigned i = 0; i < rep->n_checks; i++)
-    if (!rep->check[i].ok) fprintf(stderr, "warpstep: mismatch: %s\n", rep->check[i].text);
+    if (!rep->check[i].ok) fprintf(checkpoint_stderr(), "warpstep: mismatch: %s\n", rep->check[i].text);
   return CLI_MISMATCH;
 }
 

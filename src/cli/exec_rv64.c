@@ -78,7 +78,7 @@ static int write_all(const struct exec_rv64 *x, struct linux_cores *o, int statu
   struct err e = {""};
   if (x->report && !write_report(x->report, o, &e)) return cli_error("%s", e.msg);
   if (x->json && !write_json(x->json, o, &e)) return cli_error("%s", e.msg);
-  if (!x->report && !x->quiet) linux_cores_report(o, stderr);
+  if (!x->report && !x->quiet) linux_cores_report(o, checkpoint_stderr());
   return status;
 }
 
@@ -111,16 +111,17 @@ static bool save(const struct exec_rv64 *x, unsigned i, struct linux_process *p,
   TRY(checkpoint_save(x->checkpoint, path, &restored, e));
   if (restored.here && g) guest_open_again(g, restored.threads);
   if (restored.here) return linux_files_open_again(p, e);
-  if (!x->quiet) fprintf(stderr, "warpstep: %s: saved at %" PRIu64 " ns\n", path, linux_now(p));
+  if (!x->quiet) fprintf(checkpoint_stderr(), "warpstep: %s: saved at %" PRIu64 " ns\n", path, linux_now(p));
   return true;
 }
 
 static void say_missed(const struct exec_rv64 *x, unsigned i, const struct linux_process *p)
 {
+  FILE *f = checkpoint_stderr();
   for (; i < x->n_checkpoints; i++)
-    if (x->checkpoint_region) fprintf(stderr, "warpstep: no checkpoint: no region of interest has begun\n");
+    if (x->checkpoint_region) fprintf(f, "warpstep: no checkpoint: no region of interest has begun\n");
     else
-      fprintf(stderr, "warpstep: no checkpoint at %lu ns: the program ended at %" PRIu64 " ns\n", x->checkpoint_at[i],
+      fprintf(f, "warpstep: no checkpoint at %lu ns: the program ended at %" PRIu64 " ns\n", x->checkpoint_at[i],
               linux_now(p));
 }
 
@@ -149,7 +150,8 @@ static int run_timed(const struct exec_rv64 *x, const struct machine_preset *m, 
   if (g) guest_attach(g, p);
   if (x->forward) {
     const enum linux_end end = linux_process_forward(p, x->forward_insts, &e);
-    if (end == LINUX_EXITED) fprintf(stderr, "warpstep: %s: it ended before time began (--fast-forward)\n", name);
+    if (end == LINUX_EXITED)
+      fprintf(checkpoint_stderr(), "warpstep: %s: it ended before time began (--fast-forward)\n", name);
     if (end != LINUX_FORWARDED) return ended(g, end, finish(end, p, name, &e));
   }
   struct linux_cores *o = linux_cores_new(p, m, &e);

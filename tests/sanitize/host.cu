@@ -1,6 +1,7 @@
 /* Planted defects that need a host. `host NAME_bad` has the defect, `host NAME_ok` is right; a second argument says how the process
- * ends (_exit, exec) or that two children do the work (fork). What must be found (run.py):
+ * ends (_exit, exec, kill) or that two children do the work (fork). What must be found (run.py):
  *   // host NAME | tool | text of the report */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -128,6 +129,7 @@ int main(int argc, char **argv)
     if (c.run(!strcmp(argv[1] + n, "_bad"))) return 2;
     OK(cudaDeviceSynchronize());
     if (!strcmp(end, "_exit")) _exit(0);
+    if (!strcmp(end, "kill")) raise(SIGKILL);
     if (!strcmp(end, "exec")) execlp("true", "true", nullptr);
     if (z) OK(cudaFree(z));
     OK(cudaFree(y));

@@ -108,7 +108,8 @@ def ends(host):
     bad, ok = [str(host), "write_after_free_bad"], [str(host), "write_after_free_ok"]
     none = "no kernel ran"
     yield "ends_exit", bad, 1, "ERROR SUMMARY: 64 errors\n", none
-    yield "ends__exit", bad + ["_exit"], 1, "1 of 1 process ended without a summary\n========= ERROR SUMMARY: 64 errors\n", none
+    yield "ends__exit", bad + ["_exit"], 1, "ERROR SUMMARY: 64 errors\n", "without a summary"
+    yield "ends_kill", bad + ["kill"], -9, "1 of 1 process ended without a summary\n========= ERROR SUMMARY: 64 errors\n", none
     yield "ends_exec", bad + ["exec"], 1, "ERROR SUMMARY: 64 errors\n", none
     yield "ends_fork", bad + ["fork"], 1, "ERROR SUMMARY: 128 errors in 2 processes\n", none
     yield "ends_script", ["sh", "-c", '"$@"; exit 0', "sh", *bad], 1, "ERROR SUMMARY: 64 errors\n", none
