@@ -9,12 +9,18 @@ struct axis {
   double low, high; /* decades */
 };
 
+/* Has it a place on a logarithmic plot? A simulated time may be 0. */
+static bool has_place(const struct suite_row *r)
+{
+  return r->ran && r->simulated > 0 && isfinite(r->simulated);
+}
+
 static struct axis axis_of(const struct suite *s)
 {
   struct axis a = {INFINITY, -INFINITY};
   for (size_t i = 0; i < s->n_rows; i++) {
     const struct suite_row *r = &s->row[i];
-    if (!r->ran) continue;
+    if (!has_place(r)) continue;
     a.low = fmin(a.low, log10(fmin(r->measured, r->simulated)));
     a.high = fmax(a.high, log10(fmax(r->measured, r->simulated)));
   }
@@ -92,7 +98,7 @@ void plot_write(FILE *f, const struct suite *s)
   line(f, a, 1.25, "stroke='#999' stroke-dasharray='4'");
   line(f, a, 0.75, "stroke='#999' stroke-dasharray='4'");
   for (size_t i = 0; i < s->n_rows; i++)
-    if (s->row[i].ran) point(f, a, &s->row[i]);
+    if (has_place(&s->row[i])) point(f, a, &s->row[i]);
   fprintf(f, "<text x='%d' y='%d' text-anchor='middle'>measured, %s (blue: held out, red: fitted; hollow: "
           "other code)</text>\n", LEFT + SIZE / 2, TOP + SIZE + 38, s->unit);
   fprintf(f, "<text transform='translate(16 %d) rotate(-90)' text-anchor='middle'>simulated, %s</text>\n"

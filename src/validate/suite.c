@@ -107,8 +107,8 @@ static bool read_row(struct suite_row *r, const struct csv *t, size_t i, struct 
   if (!isnan(launch) && !(launch >= 1 && launch <= UINT_MAX && floor(launch) == launch))
     return err_set(e, "%s:%u: launch is a number from 1 on, or empty", t->path, t->line[i]);
   r->launch = isnan(launch) ? 0 : (unsigned)launch;
-  if (!*r->id || !*r->run || !(r->measured > 0))
-    return err_set(e, "%s:%u: id, run and measured (above zero) are needed", t->path, t->line[i]);
+  if (!*r->id || !*r->run || !(r->measured > 0) || isinf(r->measured))
+    return err_set(e, "%s:%u: id, run and measured (above zero, finite) are needed", t->path, t->line[i]);
   if (*csv_get(t, i, "kernel")) measured_place(r, t, i);
   return r->fitted || !*split || !strcmp(split, "held-out") ||
          err_set(e, "%s:%u: split is fitted or held-out", t->path, t->line[i]);
