@@ -251,7 +251,7 @@ static void refuse(struct mps_server *s, struct mps_work *w, const struct err *e
 {
   struct live_end x = {.who = w, .start_ps = s->now, .end_ps = s->now,
                        .result = {.end = RUN_FAULT, .timed = true, .fault = {.kind = FAULT_UNSUPPORTED}}};
-  snprintf(x.result.fault.text, sizeof x.result.fault.text, "%s", e->msg);
+  snprintf(x.result.fault.text, sizeof x.result.fault.text, "%.*s", (int)sizeof x.result.fault.text - 1, e->msg);
   mps_client_ended(w, &x);
 }
 
