@@ -231,9 +231,9 @@ static bool take_banks(struct func_params *p, struct rest *r)
 static bool take_textures(struct mps_launch *l, uint32_t n, struct rest *r)
 {
   const struct tex_object *from = (const void *)next(r, n * sizeof *from);
+  if (!from) return false;
   struct tex_object *to = mem_alloc(n * sizeof *to);
   l->textures = (struct tex_table){to, n};
-  if (!from) return false;
   memcpy(to, from, n * sizeof *to);
   for (uint32_t i = 0; i < n; i++) to[i].name = to[i].surface ? "surface object" : "texture object";
   return true;

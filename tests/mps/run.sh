@@ -6,35 +6,15 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 
-bin=$(realpath "${BIN:-build/warpstep}")
-nvcc=${NVCC:-$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc)}
-if [ ! -x "$bin" ]; then
-  echo "tests/mps/run.sh: no $bin; run make first" >&2
-  exit 2
-fi
-scratch=$(mktemp -d) || exit 2
-trap 'rm -rf "$scratch"' EXIT
-failed=0
+# shellcheck source=tests/processes.sh
+. tests/processes.sh mps
 
-ok() { echo "ok mps $1"; }
-not_ok() {
-  echo "not ok mps $1: $2"
-  failed=$((failed + 1))
-}
+refused "a machine" "not with --machine" --share mps --machine dgx-a100
+refused "without time" "not with --functional" --share mps --functional
+refused "strict polls" "not with --spin strict" --share mps --spin strict
+refused "a page" "not with --html" --share mps --html "$scratch/page"
 
-refused() { # NAME LINE OPTION...
-  local line
-  line=$("$bin" exec --share mps "${@:3}" /bin/true 2>&1 >/dev/null)
-  if [ $? -eq 2 ] && [[ $line == *"$2"* ]] && [ "$(wc -l <<<"$line")" = 1 ]; then ok "$1"; else not_ok "$1" "$line"; fi
-}
-refused "a machine" "not with --machine" --machine dgx-a100
-refused "without time" "not with --functional" --functional
-refused "strict polls" "not with --spin strict" --spin strict
-refused "a page" "not with --html" --html "$scratch/page"
-
-lacking=''
-[ -x "$nvcc" ] || lacking="no nvcc"
-[ -f "$(dirname "$bin")/cuda/libwarpstep-cuda.so" ] || lacking="no shim libraries beside $bin"
+lacking=$(lacks_programs)
 [ -r "/proc/self/task/$$/children" ] || [ -r "/proc/$$/task/$$/children" ] || lacking="no /proc/PID/task/TID/children"
 if [ -n "$lacking" ]; then
   echo "ok mps programs # SKIP $lacking"

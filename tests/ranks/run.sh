@@ -8,28 +8,9 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 
-bin=$(realpath "${BIN:-build/warpstep}")
-nvcc=${NVCC:-$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc)}
-if [ ! -x "$bin" ]; then
-  echo "tests/ranks/run.sh: no $bin; run make first" >&2
-  exit 2
-fi
-scratch=$(mktemp -d) || exit 2
-trap 'rm -rf "$scratch"' EXIT
-failed=0
+# shellcheck source=tests/processes.sh
+. tests/processes.sh ranks
 
-ok() { echo "ok ranks $1"; }
-not_ok() {
-  echo "not ok ranks $1: $2"
-  failed=$((failed + 1))
-}
-
-# What is wrong with the options needs no program.
-refused() { # NAME LINE OPTION...
-  local line
-  line=$("$bin" exec "${@:3}" /bin/true 2>&1 >/dev/null)
-  if [ $? -eq 2 ] && [[ $line == *"$2"* ]] && [ "$(wc -l <<<"$line")" = 1 ]; then ok "$1"; else not_ok "$1" "$line"; fi
-}
 refused "without a machine" "--ranks are for the GPUs of a machine" --ranks 2
 refused "no number" "mpi, or a number of processes" --ranks x --machine dgx-a100
 refused "without time" "not with --functional" --ranks 2 --machine dgx-a100 --functional
@@ -37,9 +18,7 @@ refused "real time" "not with --host-time measured" --ranks 2 --machine dgx-a100
 refused "samples" "not with --sample-launches" --ranks 2 --machine dgx-a100 --sample-launches 3
 refused "no mpirun" "not started by Open MPI" --ranks mpi --machine dgx-a100
 
-lacking=''
-[ -x "$nvcc" ] || lacking="no nvcc"
-[ -f "$(dirname "$bin")/cuda/libwarpstep-cuda.so" ] || lacking="no shim libraries beside $bin"
+lacking=$(lacks_programs)
 if [ -n "$lacking" ]; then
   for name in programs refusals mpi; do echo "ok ranks $name # SKIP $lacking"; done
   exit $failed

@@ -6,35 +6,15 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 
-bin=$(realpath "${BIN:-build/warpstep}")
-nvcc=${NVCC:-$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc)}
-if [ ! -x "$bin" ]; then
-  echo "tests/share/run.sh: no $bin; run make first" >&2
-  exit 2
-fi
-scratch=$(mktemp -d) || exit 2
-trap 'rm -rf "$scratch"' EXIT
-failed=0
+# shellcheck source=tests/processes.sh
+. tests/processes.sh share
 
-ok() { echo "ok share $1"; }
-not_ok() {
-  echo "not ok share $1: $2"
-  failed=$((failed + 1))
-}
-
-refused() { # NAME LINE OPTION...
-  local line
-  line=$("$bin" exec "${@:3}" /bin/true 2>&1 >/dev/null)
-  if [ $? -eq 2 ] && [[ $line == *"$2"* ]] && [ "$(wc -l <<<"$line")" = 1 ]; then ok "$1"; else not_ok "$1" "$line"; fi
-}
 refused "another way" "slices, mps or none" --share x
 refused "a machine" "not with --machine" --share slices --machine dgx-a100
 refused "without time" "not with --functional" --share slices --functional
 refused "strict polls" "not with --spin strict" --share slices --spin strict
 
-lacking=''
-[ -x "$nvcc" ] || lacking="no nvcc"
-[ -f "$(dirname "$bin")/cuda/libwarpstep-cuda.so" ] || lacking="no shim libraries beside $bin"
+lacking=$(lacks_programs)
 [ -r "/proc/self/task/$$/children" ] || [ -r "/proc/$$/task/$$/children" ] || lacking="no /proc/PID/task/TID/children"
 if [ -n "$lacking" ]; then
   echo "ok share programs # SKIP $lacking"

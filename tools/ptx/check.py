@@ -270,17 +270,18 @@ def places(text):
     return chosen
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('--sm', type=int, default=86, help='target, 75 and later (86)')
+def common_options(parser):
+    """What check.py and matrices.py both take."""
     parser.add_argument('--forms', metavar='REGEX', default='', help='only forms whose text it is found in')
-    parser.add_argument('--operands', type=places, default=PLACES, metavar='KINDS', help='of lane,param,uniform,immediate (all)')
     parser.add_argument('--seed', type=int, default=1)
     parser.add_argument('--count', type=int, default=0, help='at most so many forms, by chance')
     parser.add_argument('--optimize', type=int, default=3, help="ptxas's -O (3)")
     parser.add_argument('--runner', default='build/warpstep run --functional', help='what runs a launch file')
     parser.add_argument('--keep', type=Path, metavar='DIR', help='write there what is made')
-    options = parser.parse_args()
+
+
+def run_in_folder(name, check, options):
+    """check(options, folder), in --keep's folder or one that is removed. 2: it could not be done."""
     try:
         if options.keep:
             options.keep.mkdir(parents=True, exist_ok=True)
@@ -288,8 +289,16 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             return check(options, Path(folder))
     except (Failure, OSError) as error:
-        print(f'check.py: {error}', file=sys.stderr)
+        print(f'{name}: {error}', file=sys.stderr)
         return 2
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument('--sm', type=int, default=86, help='target, 75 and later (86)')
+    parser.add_argument('--operands', type=places, default=PLACES, metavar='KINDS', help='of lane,param,uniform,immediate (all)')
+    common_options(parser)
+    return run_in_folder('check.py', check, parser.parse_args())
 
 
 if __name__ == '__main__':

@@ -19,10 +19,11 @@ import shlex
 import struct
 import subprocess
 import sys
-import tempfile
 from fractions import Fraction
 from pathlib import Path
 from typing import Callable, NamedTuple
+
+from check import Failure, common_options, run_in_folder
 
 LANES = 32
 PAIRS = [(i, j) for i in range(4) for j in range(i + 1, 4)]  # places that two of four elements have
@@ -425,10 +426,6 @@ buffers = {{
 """
 
 
-class Failure(Exception):
-    pass
-
-
 def registers(name, words, wide):
     """The list of an operand's registers, what declares and fills them (from word `first` on), and what stores them."""
     count = words // 2 if wide else words
@@ -542,24 +539,10 @@ def check(options, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--sm', default='86', help='target, 75 and later, or 90a, 100a, 120a (86)')
-    parser.add_argument('--forms', metavar='REGEX', default='', help='only forms whose text it is found in')
-    parser.add_argument('--seed', type=int, default=1)
-    parser.add_argument('--count', type=int, default=0, help='at most so many forms, by chance')
     parser.add_argument('--blocks', type=int, default=4, help='how often each form is executed, with other values (4)')
-    parser.add_argument('--optimize', type=int, default=3, help="ptxas's -O (3)")
-    parser.add_argument('--runner', default='build/warpstep run --functional', help='what runs a launch file')
-    parser.add_argument('--keep', type=Path, metavar='DIR', help='write there what is made')
     parser.add_argument('--refused', action='store_true', help='print the forms that ptxas refuses')
-    options = parser.parse_args()
-    try:
-        if options.keep:
-            options.keep.mkdir(parents=True, exist_ok=True)
-            return check(options, options.keep)
-        with tempfile.TemporaryDirectory() as folder:
-            return check(options, Path(folder))
-    except (Failure, OSError) as error:
-        print(f'matrices.py: {error}', file=sys.stderr)
-        return 2
+    common_options(parser)
+    return run_in_folder('matrices.py', check, parser.parse_args())
 
 
 if __name__ == '__main__':
