@@ -7,11 +7,12 @@
 
 #include <cmocka.h>
 
+#include "base/place.h"
 #include "config/presets.h"
 #include "time/gpu/netlist.h"
 #include "time/sm/sm.h"
 
-enum { SMS = 5, BUSY = 100 }; /* three ports: SMs 0 and 3, 1 and 4, 2 alone */
+enum { SMS = 5, BUSY = 100, LATER = 1 << 20 }; /* three ports: SMs 0 and 3, 1 and 4, 2 alone */
 
 static struct sm *sm_at(struct netlist *n, unsigned i)
 {
@@ -51,6 +52,53 @@ static void busy_neighbours_take_turns(void **state)
   }
   netlist_share_ports(&n, BUSY * clock, (struct netlist_ran){0}); /* all have become idle */
   for (unsigned k = 0; k < SMS; k++) assert_int_equal(sm_at(&n, k)->mem.port.users, 1);
+  netlist_free(&n);
+}
+
+/* Cycles from the first message to the second, which both are there in cycle `now`. */
+static uint64_t apart(struct sm *m, enum req_kind kind, unsigned sectors, unsigned users, unsigned stood,
+                      uint64_t now)
+{
+  struct sm_port *p = &m->mem.port;
+  struct sm_grid grid = {.number = 0};
+  struct inst inst = {.scope = 0};
+  const struct txn t = {.grid = &grid, .inst = &inst, .op = kind == REQ_READ ? MEM_LOAD : MEM_STORE};
+  const struct txn_line line = {.line = 1, .sectors = (uint8_t)sectors};
+  picos at[2];
+  p->free_at = 0;
+  p->users = users;
+  for (unsigned i = 0; i < 2; i++) {
+    sm_port_send(p, &t, kind, line, PLACE_OWN, now);
+    at[i] = req_queue_front(&p->out)->arrive;
+    req_queue_pop(&p->out);
+    if (stood) sm_port_stood(p, stood * p->period);
+  }
+  assert_int_equal((at[1] - at[0]) % p->period, 0);
+  return (at[1] - at[0]) / p->period;
+}
+
+/* A message without data takes a cycle, one with data its sectors of 32 bytes at noc.sm_request_bytes; where two SMs take
+ * turns twice as long; and a port that stands still comes later by that. */
+static void messages_take_the_port(void **state)
+{
+  struct params p;
+  struct netlist n;
+  struct err e = {""};
+  char dir[4096];
+  (void)state;
+  assert_true(presets_dir(NULL, dir, sizeof dir, &e));
+  assert_true(params_load("rtx-3070", dir, &p, &e));
+  p.gpu_sms = SMS;
+  netlist_build(&n, &p, NULL, NULL, 0, NULL, NULL);
+  struct sm *m = sm_at(&n, 0);
+  (void)apart(m, REQ_READ, 0xf, 1, 0, 0); /* its page is known long before cycle LATER */
+  for (unsigned users = 1; users <= 2; users++) {
+    assert_int_equal(apart(m, REQ_READ, 0xf, users, 0, LATER), users);
+    for (unsigned sectors = 1; sectors <= 4; sectors++)
+      assert_int_equal(apart(m, REQ_WRITE, (1u << sectors) - 1, users, 0, LATER),
+                       users * ((sectors * 32 + p.noc_sm_request_bytes - 1) / p.noc_sm_request_bytes));
+  }
+  assert_int_equal(apart(m, REQ_READ, 0xf, 1, 7, LATER), 1 + 7);
   netlist_free(&n);
 }
 
@@ -100,6 +148,7 @@ static void laws_are_looked_at(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(busy_neighbours_take_turns), cmocka_unit_test(laws_are_looked_at)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(busy_neighbours_take_turns),
+                                     cmocka_unit_test(messages_take_the_port), cmocka_unit_test(laws_are_looked_at)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
