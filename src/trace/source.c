@@ -119,34 +119,45 @@ static uint32_t leave(struct cta *c)
 
 /* ---- steps ---- */
 
-/* Generic addresses lie in two windows of 4 GiB, or in global memory. */
-static lane_mask near_lanes(const struct trace_header *h, const struct mem_effect *m, lane_mask lanes)
+static lane_mask lanes_of_window(uint64_t base, const struct mem_effect *m)
 {
-  lane_mask near = 0;
-  for (lane_mask r = lanes; r; r &= r - 1) {
-    unsigned i = bits_first(r);
-    uint64_t window = m->addr[i] >> 32;
-    if ((h->shared_base && window == h->shared_base >> 32) ||
-        (h->local_base && window == h->local_base >> 32))
-      near |= 1ull << i;
+  lane_mask in = 0;
+  for (lane_mask r = base ? m->lanes : 0; r; r &= r - 1) {
+    const unsigned i = bits_first(r);
+    if (m->addr[i] >> 32 == base >> 32) in |= 1ull << i;
   }
-  return near;
+  return in;
+}
+
+/* Generic addresses lie in two windows of 4 GiB, or in global memory. All in one window: an access of that memory, by
+ * its own addresses. */
+static void resolve(const struct trace_header *h, struct mem_effect *m)
+{
+  const lane_mask shared = lanes_of_window(h->shared_base, m), local = lanes_of_window(h->local_base, m);
+  m->space = MEM_GLOBAL;
+  if (!(shared | local)) return;
+  if (shared != m->lanes && local != m->lanes) {
+    m->near_lanes = shared | local;
+    m->lanes &= ~m->near_lanes;
+    return;
+  }
+  m->space = shared ? MEM_SHARED : MEM_LOCAL;
+  for (lane_mask r = m->lanes; r; r &= r - 1) m->addr[bits_first(r)] &= UINT32_MAX;
 }
 
 static void fill_memory(const struct trace_source *s, const struct trace_step *t,
                         const struct inst *in, struct mem_effect *m)
 {
-  lane_mask lanes = t->where == TRACE_NO_ADDRESS ? 0 : t->lanes;
-  bool generic = in->mem.space == MEM_GENERIC;
-  m->space = generic ? MEM_GLOBAL : in->mem.space;
+  m->space = in->mem.space;
   m->op = in->mem.op;
   m->bytes = in->mem.bytes;
   m->strong = in->mem.strong;
   m->n_texels = 0;
-  if (lanes) trace_step_addresses(s->k, t, m->addr);
-  m->near_lanes = generic ? near_lanes(&s->k->header, m, lanes) : 0;
+  m->lanes = t->where == TRACE_NO_ADDRESS ? 0 : t->lanes;
+  m->near_lanes = 0;
   m->far = 0; /* traces name no CTA */
-  m->lanes = lanes & ~m->near_lanes;
+  if (m->lanes) trace_step_addresses(s->k, t, m->addr);
+  if (m->space == MEM_GENERIC) resolve(&s->k->header, m);
   for (unsigned i = 0; i < LANES && in->mem.op == MEM_LDGSTS; i++)
     m->shared_addr[i] = i * in->mem.bytes;
 }

@@ -59,6 +59,42 @@ verdict $? "vecadd on a100, tracez"
 [ $? -eq 2 ]
 verdict $? "another kernel's cubin is refused"
 
+# Generic loads of a whole warp in one window are loads of that memory; one whose lanes lie in two windows, or nowhere, is
+# no load of global memory.
+cat >"$out/windows.traceg" <<'END'
+-kernel name = windows
+-nregs = 16
+-binary version = 86
+-shmem base_addr = 0x7f0000000000
+-local mem base_addr = 0x7f0100000000
+-accelsim tracer version = 5
+-grid dim = (1,1,1)
+-block dim = (32,1,1)
+
+#traces format = x
+#BEGIN_TB
+
+thread block = 0,0,0
+warp = 0
+insts = 5
+0000 ffffffff 1 R4 LD.E 1 R2 4 1 0x7f0000000000 4
+0010 ffffffff 1 R5 LD.E 1 R2 4 1 0x7f0100000000 0
+0020 00000003 1 R6 LD.E 1 R2 4 0 0x7f0000000010 0x7f0100000010
+0030 00000003 1 R7 LD.E 1 R2 0
+0040 ffffffff 0 EXIT 0 0
+
+#END_TB
+END
+"$W" trace import "$out/windows.traceg" --json "$out/windows" >"$out/log" 2>&1 &&
+  python3 - "$out/windows" >>"$out/log" 2>&1 <<'END'
+import json, sys
+sm = json.load(open(sys.argv[1]))["kernels"][0]["sm"]
+loads = {k: v for k, v in sm["mem_class"].items() if v}
+print(loads)
+assert loads == {"shared_ld": 1, "local_ld": 1}, loads
+END
+verdict $? "windows of generic loads"
+
 lines=$(xz -dc "$out/vecadd-xz/kernel-1.traceg.xz" | grep -c '^[0-9a-f]\{4\} ')
 said=$(xz -dc "$out/vecadd-xz/kernel-1.traceg.xz" | awk '/^insts = / {n += $3} END {print n}')
 echo "$lines lines, $said announced" >"$out/log"

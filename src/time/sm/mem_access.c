@@ -155,7 +155,7 @@ static bool global_access(struct mem_access *a, struct warp_slot *w, struct txn 
   if (!dense && !local) book_excess(s, t);
   if (a->params->ideal_coalescing && !local) t->gathered = coalesce_ideal(t);
   s->global_insts++;
-  s->mem_class[t->mem_class]++;
+  s->mem_class[t->mem_class] += t->n_lines != 0; /* else its lanes are in shared and local memory, or nowhere */
   s->global_lines += t->n_lines;
   bool plain_access = dense && t->access->mem.op <= MEM_STORE && !t->access->mem.near_lanes;
   unsigned cycles = l1_cycles(a->params, t, local || plain_access);
