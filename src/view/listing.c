@@ -10,7 +10,7 @@
 
 /* A page shows no more of them, and a viewer bears no more: instructions; lines of source around one that ran; bytes of
  * such a line; calls that led to an inlined instruction. */
-enum { MAX_INSTS = 20000, CONTEXT = 8, LINE_BYTES = 400, MAX_CALLS = 16 };
+enum { MAX_INSTS = 20000, CONTEXT = 8, TEXT_BYTES = 400, MAX_CALLS = 16 };
 
 struct listing {
   const struct report *r;
@@ -44,7 +44,7 @@ static void show_line(const struct listing *l, uint32_t file, uint32_t line)
 
 static void put_lines(struct json_out *j, const struct shown_file *f)
 {
-  char safe[LINE_BYTES];
+  char safe[TEXT_BYTES];
   json_out_array(j, "lines");
   for (uint32_t i = 0; f->line && i < f->source.n_lines; i++) {
     if (!f->line[i]) continue;

@@ -86,7 +86,7 @@ static void check_ldgsts(struct mem_access *a, const struct warp_slot *w, const 
   bool asked = a->observers && a->observers->unordered;
   for (unsigned i = 0; asked && i < a->pool->fresh; i++) {
     const struct txn *first = &a->pool->t[i];
-    bool writes = first->ldgsts_group != TXN_NO_GROUP && (first->access->effect.flags & EFF_MEM);
+    bool writes = first->async_group != TXN_NO_GROUP && (first->access->effect.flags & EFF_MEM);
     if (first == t || !writes || first->kind == TXN_COPY) continue;
     if (a->warps[first->sub_core]->slot[first->warp].cta_slot != w->cta_slot) continue;
     uint32_t address;
@@ -345,7 +345,7 @@ bool mem_access_sort(struct mem_access *a, struct txn *t, uint64_t now)
 
 bool mem_access_comes_late(const struct mem_access *a, const struct txn *t)
 {
-  if (t->after_ldgsts) return true;
+  if (t->after_copies) return true;
   return a->late_copies && t->kind == TXN_GLOBAL && t->op == MEM_LDGSTS;
 }
 

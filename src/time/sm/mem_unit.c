@@ -2,10 +2,9 @@
 
 #include "base/bits.h"
 #include "base/place.h"
+#include "time/sm/copy_ports.h"
 
 enum { CLUSTER_QUEUE_CAP = 2048, SM_MESSAGES = 128 /* of its CTAs */ };
-
-static struct copy_ports copy_ports(struct mem_unit *);
 
 void mem_unit_init(struct mem_unit *u, struct arena *a, const struct params *p, unsigned sm)
 {
@@ -20,9 +19,9 @@ void mem_unit_init(struct mem_unit *u, struct arena *a, const struct params *p, 
   u->access = (struct mem_access){.params = p, .sm = sm, .pool = &u->pool};
   l1_init(&u->l1, a, p);
   copy_engine_init(&u->copies, a, p, p->mem_pending_entries);
-  u->copies.ports = copy_ports(u);
+  u->copies.ports = copy_ports_of(u);
   wheel_init(&u->results);
-  u->tex_first = u->tex_last = TXN_NONE;
+  u->images = IMAGE_QUEUE_EMPTY;
   BUG_ON(u->pool.size > WHEEL_POOL);
   sm_port_init(&u->port, a, p, sm, CLUSTER_QUEUE_CAP);
   BUG_ON(u->pool.size + SM_MESSAGES > CLUSTER_QUEUE_CAP);
@@ -73,55 +72,24 @@ static void tell_done(struct mem_unit *u, const struct txn *t, uint64_t at)
 
 static void complete(struct mem_unit *, uint16_t id, uint64_t now);
 
-static bool is_commit(const struct txn *t)
-{
-  return t->kind == TXN_COPY && t->inst->mem.copy == COPY_COMMIT;
-}
-
-static bool asks_for_work(const struct txn *t)
-{
-  return t->kind == TXN_COPY && t->inst->mem.copy == COPY_WORK;
-}
-
-/* What tells mbarriers something and moves no data: the copy engine has nothing to do with it. */
-static bool is_message(const struct txn *t)
-{
-  return is_commit(t) || asks_for_work(t);
-}
-
 /* Answer for one line. */
 static void line_done(struct mem_unit *u, uint16_t id, uint64_t now)
 {
   if (--u->pool.t[id].waiting == 0) complete(u, id, now);
 }
 
-/* What performs after the LDGSTS `t` and no other is performed now. */
-static void arrive(struct mem_unit *u, struct ldgsts *g, const struct txn *t, uint64_t now)
+/* The copy `t` of a group is done: what waited for it performs, counters of groups drop. */
+static void group_copy_done(struct mem_unit *u, const struct txn *t, uint64_t now, uint64_t visible)
 {
-  for (uint16_t *at = &g->arrivals; *at != TXN_NONE;) {
-    struct txn *a = &u->pool.t[*at];
-    if (a->issued < t->issued || --a->after_ldgsts) {
-      at = &a->next_arrival;
-      continue;
-    }
-    *at = a->next_arrival;
-    if (!a->unread) mem_access_late(&u->access, a);
-    if (a->waiting) line_done(u, a->id, now);
+  struct async_groups *g = &u->client[t->sub_core].warps->copies[t->warp];
+  uint16_t *at = &g->arrivals, id;
+  unsigned sb;
+  async_group_done(g, t);
+  while ((id = async_group_arrival(&u->pool, &at, t)) != TXN_NONE) {
+    if (!u->pool.t[id].unread) mem_access_late(&u->access, &u->pool.t[id]);
+    if (u->pool.t[id].waiting) line_done(u, id, now);
   }
-}
-
-/* LDGDEPBAR counters drop in order, when all LDGSTS of their group and the groups before are done. */
-static void ldgsts_done(struct mem_unit *u, const struct txn *t, uint64_t now, uint64_t visible)
-{
-  struct ldgsts *g = &u->client[t->sub_core].warps->ldgsts[t->warp];
-  BUG_ON(g->outstanding[t->ldgsts_group] == 0);
-  g->outstanding[t->ldgsts_group]--;
-  g->in_flight--;
-  arrive(u, g, t, now);
-  while (g->oldest != g->open && g->outstanding[g->oldest] == 0) {
-    drop_at(u, t, g->sb[g->oldest], now, visible);
-    g->oldest = (uint8_t)((g->oldest + 1) % LDGSTS_GROUPS);
-  }
+  while ((sb = async_group_dropped(g)) != SB_NONE) drop_at(u, t, sb, now, visible);
 }
 
 /* The transaction leaves the unit. */
@@ -133,7 +101,7 @@ static void retire(struct mem_unit *u, uint16_t id, uint64_t now)
   if (w->step && w->hold != WS_SELECTED) wake(u, t, now + 1);
   if (!t->left) w->in_flight--;
   if (u->pool.n_free == 0) u->pool_refilled = true;
-  t->ldgsts_group = TXN_NO_GROUP;
+  t->async_group = TXN_NO_GROUP;
   txn_give(&u->pool, id);
 }
 
@@ -172,7 +140,7 @@ static void send_back(struct mem_unit *u, uint16_t id, uint64_t now)
   if (t->stages.holds) drop_at(u, t, t->read_sb, now, visible);
   if (mem_access_comes_late(&u->access, t)) mem_access_late(&u->access, t);
   if (u->observers) tell_written(u, t, n ? first : visible, visible);
-  if (t->ldgsts_group != TXN_NO_GROUP) ldgsts_done(u, t, now, visible);
+  if (t->async_group != TXN_NO_GROUP) group_copy_done(u, t, now, visible);
   retire(u, id, now);
 }
 
@@ -182,35 +150,10 @@ static bool is_image_load(const struct txn *t)
   return t->inst && t->inst->mem.image && t->inst->mem.op == MEM_LOAD;
 }
 
-static void queue_image_load(struct mem_unit *u, uint16_t id)
-{
-  struct txn *t = &u->pool.t[id];
-  t->filtered = CYCLE_NEVER;
-  t->next = TXN_NONE;
-  if (u->tex_first == TXN_NONE)
-    u->tex_first = id;
-  else
-    u->pool.t[u->tex_last].next = id;
-  u->tex_last = id;
-}
-
-/* Results leave in the order of the grants, one per cycle. */
-static void image_results(struct mem_unit *u, uint64_t now)
-{
-  while (u->tex_first != TXN_NONE && u->pool.t[u->tex_first].filtered != CYCLE_NEVER) {
-    uint16_t id = u->tex_first;
-    uint64_t at = u->pool.t[id].filtered;
-    if (at <= u->tex_result_at) at = u->tex_result_at + 1;
-    u->tex_result_at = at;
-    u->tex_first = u->pool.t[id].next;
-    wheel_add(&u->results, now, (struct wheel_event){.id = id, .at = at});
-  }
-}
-
 /* Does anything come back to the warp? */
 static bool has_result(const struct txn *t)
 {
-  return t->write_sb != SB_NONE || t->ldgsts_group != TXN_NO_GROUP || t->stages.holds ||
+  return t->write_sb != SB_NONE || t->async_group != TXN_NO_GROUP || t->stages.holds ||
          (t->inst && t->inst->n_dst);
 }
 
@@ -220,7 +163,8 @@ static void complete(struct mem_unit *u, uint16_t id, uint64_t now)
   struct txn *t = &u->pool.t[id];
   if (is_image_load(t)) {
     t->filtered = now + t->stages.pipe + t->extra;
-    image_results(u, now);
+    for (uint64_t at; (id = image_queue_result(&u->images, &u->pool, &at)) != TXN_NONE;)
+      wheel_add(&u->results, now, (struct wheel_event){.id = id, .at = at});
     return;
   }
   if (!has_result(t)) {
@@ -266,6 +210,11 @@ static uint8_t home_of(const struct txn *t, uint64_t line)
   unsigned home = place_of(t->grid->places, line_number(line) * LINE_BYTES);
   if (home == PLACE_READS) return mem_op_writes(t->op) ? PLACE_FAULTS : PLACE_OWN;
   return (uint8_t)(home - 1 == t->grid->node ? (unsigned)PLACE_OWN : home);
+}
+
+void mem_unit_line_done(struct mem_unit *u, uint16_t id, uint64_t now)
+{
+  line_done(u, id, now);
 }
 
 static void send(struct mem_unit *u, uint16_t id, enum req_kind kind, struct txn_line l, uint64_t now)
@@ -372,100 +321,6 @@ static void store_lines(struct mem_unit *u, struct txn *t, uint16_t id, uint64_t
   warp_of(u, t)->stored_at = t->issued;
 }
 
-/* --- the copy engine ---------------------------------------------------------------------------- */
-
-static bool copy_piece(void *ctx, uint16_t id, uint32_t k, struct copy_piece *p, uint32_t *bytes)
-{
-  struct mem_unit *u = ctx;
-  struct txn *t = &u->pool.t[id];
-  struct step_warp *w = warp_of(u, t)->step;
-  if (!w->ops->copy_piece(w, &t->access->effect, k, p, u->access.view, u->access.fault)) return false;
-  *bytes = t->access->mem.copy.bytes;
-  return mem_access_piece(&u->access, t, p->addr, p->bytes);
-}
-
-static bool copy_room(void *ctx, uint64_t now)
-{
-  const struct mem_unit *u = ctx;
-  return sm_port_has_room(&u->port, 1, now);
-}
-
-static void copy_send(void *ctx, uint16_t id, enum req_kind kind, struct txn_line l, uint64_t now)
-{
-  struct mem_unit *u = ctx;
-  l.line |= u->pool.t[id].grid->space;
-  send(u, id, kind, l, now);
-}
-
-/* Data banks, which accesses of the warps use, too. */
-static void copy_array(void *ctx, unsigned bytes, uint64_t now)
-{
-  struct mem_unit *u = ctx;
-  uint64_t from = now > u->free_at ? now : u->free_at;
-  u->free_at = from + (bytes + u->params->l1_bytes_per_cycle - 1) / u->params->l1_bytes_per_cycle;
-}
-
-static void copy_leave(void *ctx, unsigned bytes, uint64_t now)
-{
-  struct mem_unit *u = ctx;
-  sm_port_cluster_take(&u->port, bytes, now);
-  u->stats->cluster_bytes += bytes;
-}
-
-static void copy_deliver(void *ctx, uint16_t id, uint64_t now)
-{
-  struct mem_unit *u = ctx;
-  sm_port_cluster_send(&u->port, (struct cluster_msg){.txn = id, .kind = CLUSTER_ACCESS}, 0, now);
-}
-
-static bool copy_perform(void *ctx, uint16_t id)
-{
-  struct mem_unit *u = ctx;
-  return mem_access_late(&u->access, &u->pool.t[id]);
-}
-
-static void copy_done(void *ctx, uint16_t id, uint64_t now)
-{
-  struct mem_unit *u = ctx;
-  u->pool.t[id].grid->last_answer = now * u->period;
-  line_done(u, id, now);
-}
-
-/* A commit's arrivals in this SM need no network; those elsewhere are left. */
-static bool arrive_here(struct mem_unit *u, struct txn *t)
-{
-  struct mem_copy *c = &t->access->mem.copy;
-  struct step_warp *w = warp_of(u, t)->step;
-  uint32_t here = 0;
-  for (uint32_t r = c->ctas; r; r &= r - 1)
-    if (w->ops->cluster_worker(w->cta, bits_first(r)) == (int)u->sm) here |= r & -r;
-  const uint32_t elsewhere = c->ctas & ~here;
-  if (!here) return true;
-  c->ctas = here;
-  if (!mem_access_late(&u->access, t)) return false;
-  c->ctas = elsewhere;
-  return true;
-}
-
-/* An arrival at mbarriers, or what the dispatcher has given away, of the own CTA or through the SM-to-SM network. */
-void mem_unit_commit_due(void *ctx, uint16_t id, uint64_t now)
-{
-  struct mem_unit *u = ctx;
-  struct txn *t = &u->pool.t[id];
-  if (is_commit(t) && t->access->mem.copy.far && !arrive_here(u, t)) return;
-  if (t->access->mem.copy.far)
-    copy_deliver(u, id, now);
-  else if (copy_perform(u, id))
-    copy_done(u, id, now);
-  if (u->next_at > now + 1) u->next_at = now + 1;
-}
-
-static struct copy_ports copy_ports(struct mem_unit *u)
-{
-  return (struct copy_ports){.ctx = u, .piece = copy_piece, .room = copy_room, .send = copy_send, .array = copy_array,
-                             .leave = copy_leave, .deliver = copy_deliver, .perform = copy_perform, .done = copy_done};
-}
-
 /* Hazard emulation: the instruction reads its sources and does what others did at issue. */
 static void read_sources(struct mem_unit *u, struct mem_client *c, struct txn *t, uint64_t now)
 {
@@ -550,7 +405,7 @@ static void grant(struct mem_unit *u, struct mem_client *c, uint64_t now)
   u->stats->mem_busy += busy;
   t->waiting = 0;
   t->left = false;
-  if (is_image_load(t)) queue_image_load(u, id);
+  if (is_image_load(t)) image_queue_granted(&u->images, &u->pool, id);
   if (t->kind == TXN_GLOBAL && t->op == MEM_STORE)
     store_lines(u, t, id, now);
   else if (t->kind == TXN_GLOBAL)
@@ -571,7 +426,7 @@ static void grant(struct mem_unit *u, struct mem_client *c, uint64_t now)
     t->waiting = 1;
     send(u, id, REQ_SERVICE, (struct txn_line){0}, now);
   }
-  if (t->after_ldgsts || t->lanes_away) t->waiting = 1;
+  if (t->after_copies || t->lanes_away) t->waiting = 1;
   if (t->kind != TXN_STRONG) txn_return_lines(&u->pool, t);
   if (t->waiting == 0) complete(u, id, now);
 }
@@ -617,7 +472,7 @@ static void answer(struct mem_unit *u, struct mem_reply r, uint64_t now)
     return;
   }
   if (r.kind == REQ_WORK) {
-    mem_unit_commit_due(u, r.txn, now);
+    copy_ports_message_due(u, r.txn, now);
     return;
   }
   if (u->pool.t[r.txn].kind == TXN_COPY) { /* whoever asked waits for what it asked for: the number is still its own */
@@ -674,7 +529,7 @@ static void replies_cycle(struct mem_unit *u, uint64_t now)
     struct txn *t = &u->pool.t[m->txn];
     u->answered++;
     if (is_message(t)) {
-      copy_done(u, t->id, now);
+      copy_ports_done(u, t->id, now);
     } else if (t->kind == TXN_COPY) {
       copy_engine_delivered(&u->copies, t->id, now);
     } else {

@@ -14,8 +14,7 @@
  *           it is written, when a write port is free (depend_write_at)
  *   copies  bulk and tensor copies go to the copy engine (copy_engine.h), which shares the port to L2, the data array
  *           and the table of transactions
- *   texture results of textures and surfaces return in order: nvcc waits for some of several with DEPBAR (compiler
- *           output)
+ *   texture results of textures and surfaces return in order (image_queue.h)
  */
 #ifndef WS_TIME_SM_MEM_UNIT_H
 #define WS_TIME_SM_MEM_UNIT_H
@@ -28,6 +27,7 @@
 #include "time/sm/copy_engine.h"
 #include "time/sm/depend.h"
 #include "time/sm/emulate.h"
+#include "time/sm/image_queue.h"
 #include "time/sm/lsu.h"
 #include "time/sm/mem_access.h"
 #include "time/sm/observer.h"
@@ -57,7 +57,7 @@ struct mem_code_port {
   void *ctx;
 };
 
-/* Who takes commits of tensor memory that the arbiter grants; they come back by mem_unit_commit_due. */
+/* Who takes commits of tensor memory that the arbiter grants; they come back by copy_ports_message_due. */
 struct commit_port {
   void (*granted)(void *ctx, uint16_t id, uint64_t now);
   void *ctx;
@@ -74,8 +74,7 @@ struct mem_unit {
   bool pool_refilled;      /* this cycle gave back the first transaction of an empty pool */
   struct copy_engine copies;
   struct wheel results;    /* transactions (id) whose results become ready */
-  uint16_t tex_first, tex_last; /* texture and surface loads granted, oldest first; TXN_NONE */
-  uint64_t tex_result_at;  /* of the last of their results */
+  struct image_queue images;
   uint64_t link_free_at[MEM_UNIT_SUB_CORES]; /* results to each sub-core */
   uint64_t wake[MEM_UNIT_SUB_CORES]; /* of this cycle: when the sub-core has to look; CYCLE_NEVER */
   uint64_t next_at;      /* nothing to do before this cycle */
@@ -113,9 +112,8 @@ static inline void mem_unit_queued(struct mem_unit *u, unsigned client, uint64_t
   mem_unit_wake(u, at);
 }
 
-/* A commit of tensor memory is due (tmem.h calls this): it arrives at its mbarrier, of the own CTA or through the
- * SM-to-SM network. */
-void mem_unit_commit_due(void *mem_unit, uint16_t id, uint64_t now);
+/* One line of the transaction, or what stands for it, is answered (for copy_ports.h). */
+void mem_unit_line_done(struct mem_unit *, uint16_t id, uint64_t now);
 
 /* One cycle. wake[i] says when sub-core i has something to look at: a counter will drop, a queue
  * entry came free, a warp's hold may end. */

@@ -1,5 +1,6 @@
 #include "time/sm/sm.h"
 
+#include "time/sm/copy_ports.h"
 #include "base/bits.h"
 
 static void cta_event(void *ctx, unsigned cta_slot, uint32_t flags, uint64_t now);
@@ -62,7 +63,7 @@ void sm_init(struct sm *m, struct arena *a, const struct params *p, unsigned id)
   m->gmma.due = &m->tensor_at;
   m->tensor_at = CYCLE_NEVER;
   tmem_init(&m->tmem, a, p, p->mem_pending_entries);
-  m->tmem.ports = (struct tmem_ports){&m->mem, mem_unit_commit_due};
+  m->tmem.ports = (struct tmem_ports){&m->mem, copy_ports_message_due};
   m->mem.tmem = (struct commit_port){commit_granted, m};
   m->ledger.stats = m->gmma.stats = m->tmem.stats = &m->stats;
   l1i_init(&m->l1i, a, p, (struct l1i_ports){const_name, send_code_request, code_arrived, m}, &m->stats);

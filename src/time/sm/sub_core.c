@@ -79,7 +79,7 @@ unsigned sub_core_add_warp(struct sub_core *p, struct sm_grid *grid, struct step
                           .stores_out = w->stores_out,
                           .issue_at = now,
                           .books = {.born = now, .accounted = now}};
-  p->warps.ldgsts[warp] = (struct ldgsts){.arrivals = TXN_NONE};
+  p->warps.copies[warp] = ASYNC_GROUPS_NONE;
   enter_order(p, warp);
   if (p->boards) scoreboard_new_warp(p->boards, warp);
   if (p->ideal) ideal_new_warp(p->ideal, warp);
@@ -355,24 +355,6 @@ __attribute__((cold)) static void tell_issue(struct sub_core *p, struct passing 
 
 /* --- the memory queue --------------------------------------------------------------------------------- */
 
-/* LDGSTS, and copies out of shared memory, are counted per group and warp; ARRIVES performs when those before it are
- * done. */
-static void join_ldgsts(struct ldgsts *g, struct txn *t, const struct inst *in)
-{
-  t->ldgsts_group = TXN_NO_GROUP;
-  t->after_ldgsts = 0;
-  bool copy = in->mem.copy == COPY_STORE || in->mem.copy == COPY_REDUCE; /* groups of bulk copies */
-  if (copy || (in->mem.op == MEM_LDGSTS && in->mem.space != MEM_NONE)) {
-    t->ldgsts_group = g->open;
-    g->outstanding[g->open]++;
-    g->in_flight++;
-  } else if ((in->flags & INST_AFTER_LDGSTS) && g->in_flight) {
-    t->after_ldgsts = g->in_flight;
-    t->next_arrival = g->arrivals;
-    g->arrivals = t->id;
-  }
-}
-
 /* It touches memory now where that is the SM's business, under hazard emulation when its sources are read. False: guest
  * fault. */
 static bool enter_queue(struct sub_core *p, struct passing x)
@@ -386,7 +368,7 @@ static bool enter_queue(struct sub_core *p, struct passing x)
   t->grid = x.w->grid;
   t->inst = x.inst;
   t->seq = x.seq;
-  join_ldgsts(&p->warps.ldgsts[x.warp], t, x.inst);
+  async_group_join(&p->warps.copies[x.warp], t, x.inst);
   if (x.inst->mem.copy == COPY_COMMIT) tmem_note(p->ports.tmem, p->id, x.warp, t->id);
   bool ok = mem_access_sort(&p->ports.mem->access, t, x.now);
   if (t->unread) x.w->unread++;
@@ -430,20 +412,12 @@ __attribute__((cold)) static void serve(struct sub_core *p, struct passing x)
 }
 
 /* LDGDEPBAR issues at once; its counter drops when the LDGSTS before it are done, in order. */
-static void close_ldgsts_group(struct sub_core *p, const struct passing *x)
+static void close_group(struct sub_core *p, const struct passing *x)
 {
-  struct ldgsts *g = &p->warps.ldgsts[x->warp];
   const struct inst_ctrl *c = &x->inst->ctrl;
   unsigned sb = c->write_sb != SB_NONE ? c->write_sb : c->read_sb; /* UTMACMDFLUSH: this one */
-  if (sb == SB_NONE) return;
-  if (g->oldest == g->open && g->outstanding[g->open] == 0) {
-    depend_drop_at(&p->depend, &p->warps, x->now, x->now + p->params->lat[LAT_ALU], x->warp, sb);
-    return;
-  }
-  g->sb[g->open] = (uint8_t)sb;
-  g->open = (uint8_t)((g->open + 1) % LDGSTS_GROUPS);
-  BUG_ON(g->open == g->oldest);
-  g->outstanding[g->open] = 0;
+  if (sb == SB_NONE || async_group_close(&p->warps.copies[x->warp], sb)) return;
+  depend_drop_at(&p->depend, &p->warps, x->now, x->now + p->params->lat[LAT_ALU], x->warp, sb);
 }
 
 /* --- execute and write-back, outside of the memory pipeline -------------------------------------------- */
@@ -546,7 +520,7 @@ static bool dispatch(struct sub_core *p, const struct passing *x)
     if (!enter_queue(p, *x)) return false;
     return_access(p, x->txn);
   }
-  if (flags & INST_LDGDEPBAR) close_ldgsts_group(p, x);
+  if (flags & INST_LDGDEPBAR) close_group(p, x);
   if (flags & INST_GMMA)
     enter_gmma(p, x);
   else if (flags & INST_TMEM)

@@ -61,8 +61,8 @@ struct txn {
   bool far;             /* its access also goes to shared memory of other CTAs (mem_effect.far) */
   bool gathered;        /* performed at issue: ideal.coalescing moved its lines */
   bool left;            /* a weak store that has gone to L2: its CTA may end before the answer */
-  uint8_t ldgsts_group; /* TXN_NO_GROUP: not an LDGSTS in flight */
-  uint16_t after_ldgsts; /* LDGSTS in flight before which it cannot perform … */
+  uint8_t async_group;   /* TXN_NO_GROUP: not a copy of async_group.h in flight */
+  uint16_t after_copies; /* such copies in flight before which it cannot perform … */
   uint16_t next_arrival; /* … and the next of its warp that waits so */
   uint16_t n_lines;
   uint16_t busy;     /* cycles the shared unit is occupied */

@@ -8,13 +8,13 @@
 #include <stdint.h>
 
 #include "isa/step.h"
+#include "time/sm/async_group.h"
 #include "time/sm/grid.h"
 #include "time/sm/warp_state.h"
 
 enum {
   SUB_CORE_MAX_WARPS = 16, /* 64 warps on 4 sub-cores */
   IBUFFER_MAX = 8,
-  LDGSTS_GROUPS = 64, /* a counter cannot go above 63 */
   NO_WARP = 0xff,
 };
 #define CYCLE_NEVER UINT64_MAX
@@ -33,17 +33,6 @@ struct dep_counter {
   uint8_t count;    /* 0..63 */
   uint8_t state;    /* WS_LONG_SCOREBOARD or WS_SHORT_SCOREBOARD: kind of the last increment */
   uint64_t zero_at; /* cycle from which the counter reads 0 */
-};
-
-/* LDGSTS groups: LDGDEPBAR closes the open group; its counter drops, in order, when all
- * LDGSTS up to there are done (Huerta et al., MICRO 2025). */
-struct ldgsts {
-  uint16_t outstanding[LDGSTS_GROUPS]; /* LDGSTS in flight per group, ring */
-  uint8_t sb[LDGSTS_GROUPS];           /* counter of a closed group */
-  uint8_t oldest, open;                /* ring indices; groups [oldest, open) are closed */
-  uint16_t in_flight;                  /* of all groups */
-  uint16_t arrivals;                   /* transactions that perform after some of them, linked by
-                                          txn.next_arrival; TXN_NONE: no more (txn.h) */
 };
 
 /* A register an instruction waits for, or waited for last. */
@@ -107,7 +96,7 @@ struct warp_slot {
  * says so in `changed`: it looks again only then, or at the time it saw itself. */
 struct warp_table {
   struct warp_slot slot[SUB_CORE_MAX_WARPS];
-  struct ldgsts ldgsts[SUB_CORE_MAX_WARPS]; /* by slot */
+  struct async_groups copies[SUB_CORE_MAX_WARPS]; /* by slot */
   uint8_t order[SUB_CORE_MAX_WARPS];
   uint8_t place[SUB_CORE_MAX_WARPS]; /* of a slot's warp in `order` */
   uint32_t changed;    /* bit per place, since the issue stage looked */
