@@ -75,6 +75,23 @@ static void test_box_overflow(void **state)
     }
 }
 
+/* Reductions that no type or operation of the PTX ISA's table has: 4-bit numbers, whose size in bytes is 0, among them. */
+static void test_no_reduction(void **state)
+{
+  static const enum tensor_type types[] = {TENSOR_U8, TENSOR_U16, TENSOR_U4, TENSOR_U4_GAPS, TENSOR_U6_GAPS};
+  (void)state;
+  for (unsigned k = 0; k < sizeof types / sizeof *types; k++) {
+    struct rig *r = begin(reduce_words);
+    struct tensor_map m = small_map(r);
+    m.type = types[k];
+    m.dim[0] = m.box[0] = 128;
+    for (unsigned i = 1; i < TENSOR_DIMS; i++) m.stride[i] = 512;
+    m.address -= m.address % 32;
+    faults_at(r, &m, "reduction");
+    rig_free(r);
+  }
+}
+
 /* What lies in front of and behind the CTA's shared memory stays as it was, and is not sent to global memory. */
 static void test_box_beyond_shared(void **state)
 {
@@ -183,8 +200,9 @@ static void test_far_coordinates(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_box_overflow), cmocka_unit_test(test_box_beyond_shared), cmocka_unit_test(test_fields),
-      cmocka_unit_test(test_gaps), cmocka_unit_test(test_codes), cmocka_unit_test(test_far_coordinates),
+      cmocka_unit_test(test_box_overflow), cmocka_unit_test(test_no_reduction), cmocka_unit_test(test_box_beyond_shared),
+      cmocka_unit_test(test_fields),       cmocka_unit_test(test_gaps),         cmocka_unit_test(test_codes),
+      cmocka_unit_test(test_far_coordinates),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -166,10 +166,17 @@ static void apply(enum atom_op op, enum sass_atom_type t, const uint32_t old[4],
   }
 }
 
-void atom_reduce(unsigned op, enum sass_atom_type t, uint32_t p[2], const uint32_t v[2])
+bool atom_reduces(unsigned op, enum sass_atom_type t)
+{
+  return t != ATOM_INVALID && (!types[t].f || op == OP_ADD || (types[t].half && op <= OP_MAX));
+}
+
+void atom_reduce(unsigned op, enum sass_atom_type t, bool flush, uint32_t p[2], const uint32_t v[2])
 {
   uint32_t r[4] = {0};
-  if (types[t].f) {
+  if (t == ATOM_F32 && !flush) {
+    r[0] = f32_result(bits_f32(p[0]) + bits_f32(v[0]));
+  } else if (types[t].f) {
     apply_float((enum atom_op)op, t, p, v, r);
   } else {
     uint64_t x = apply_int((enum atom_op)op, t, lane_join(p[0], p[1]), lane_join(v[0], v[1]));

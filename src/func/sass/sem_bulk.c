@@ -12,7 +12,7 @@
 /* What step leaves for perform, in row 0 of the effect's data. */
 enum { ARG_TO, ARG_TO_HIGH, ARG_FROM, ARG_FROM_HIGH, ARG_KEPT };
 enum { WAY_S_G = 1, WAY_G_S, WAY_S_S }; /* field BULK_WAY */
-enum { UNIT = 16, PIECE = 4096, PREFETCH_WAY = 0, ALL_KEPT = 0xffff };
+enum { UNIT = 16, PIECE = 4096, PREFETCH_WAY = 0, ALL_KEPT = 0xffff, TYPE_F32_FTZ = 6 /* of BULK_TYPE */ };
 
 struct bulk {
   struct func_warp *w;
@@ -56,7 +56,7 @@ static void reduce(const struct bulk *b, uint8_t *to, const uint8_t *from, uint3
     uint32_t old[2] = {0}, v[2] = {0};
     memcpy(old, to + i, step);
     memcpy(v, from + i, step);
-    atom_reduce(op, t, old, v);
+    atom_reduce(op, t, sass_get(b->u->s, FLD_BULK_TYPE) == TYPE_F32_FTZ, old, v);
     memcpy(to + i, old, step);
   }
 }
@@ -206,7 +206,7 @@ uop_fn *sem_bulk_handler(const struct sass_inst *s, struct uop *u)
 {
   if (s->sem != SEM_UBLKCP && s->sem != SEM_UBLKRED && s->sem != SEM_UBLKPF) return NULL;
   if (s->sem != SEM_UBLKPF && !sass_get(s, FLD_BULK_WAY)) return NULL;
-  if (s->sem == SEM_UBLKRED && type_of(u) == ATOM_INVALID) return NULL;
+  if (s->sem == SEM_UBLKRED && !atom_reduces((unsigned)sass_get(s, FLD_RED_OP), type_of(u))) return NULL;
   if (is_masked(s) && sass_get(s, FLD_BULK_WAY) != WAY_G_S) return NULL;
   u->flags = UOP_MEM;
   u->perform = perform;

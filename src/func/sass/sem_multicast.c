@@ -112,7 +112,7 @@ static void reduce_element(const struct line_op *o, unsigned n, const uint32_t (
     const uint32_t x[2] = {v[i][k], k + 1 < LANE_WORDS ? v[i][k + 1] : 0};
     if (i == 0) memcpy(r, x, sizeof x);
     else if (f32) r[0] = f32_canon(bits_f32(r[0]) + bits_f32(x[0]));
-    else atom_reduce(o->op, atom_type(o->type), r, x);
+    else atom_reduce(o->op, atom_type(o->type), false, r, x);
   }
 }
 

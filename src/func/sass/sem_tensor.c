@@ -122,11 +122,18 @@ static void flush_subnormals(uint8_t *buf, unsigned bytes)
 
 static enum sass_atom_type reduced_as(enum tensor_type t)
 {
-  static const uint8_t type[TENSOR_TYPE__N] = {
-      [TENSOR_U32] = ATOM_U32, [TENSOR_S32] = ATOM_S32, [TENSOR_U64] = ATOM_U64, [TENSOR_S64] = ATOM_S64,
-      [TENSOR_F16] = ATOM_F16X2, [TENSOR_BF16] = ATOM_BF16X2, [TENSOR_F32] = ATOM_F32, [TENSOR_F32_FTZ] = ATOM_F32,
-      [TENSOR_F64] = ATOM_F64};
-  return type[t];
+  switch (t) {
+  case TENSOR_U32: return ATOM_U32;
+  case TENSOR_S32: return ATOM_S32;
+  case TENSOR_U64: return ATOM_U64;
+  case TENSOR_S64: return ATOM_S64;
+  case TENSOR_F16: return ATOM_F16X2;
+  case TENSOR_BF16: return ATOM_BF16X2;
+  case TENSOR_F32:
+  case TENSOR_F32_FTZ: return ATOM_F32;
+  case TENSOR_F64: return ATOM_F64;
+  default: return ATOM_INVALID;
+  }
 }
 
 static void reduce(const struct box_copy *c, uint8_t *memory, const uint8_t *buf, unsigned bytes)
@@ -136,7 +143,7 @@ static void reduce(const struct box_copy *c, uint8_t *memory, const uint8_t *buf
     uint32_t old[2] = {0}, v[2] = {0};
     memcpy(old, memory + i, step);
     memcpy(v, buf + i, step);
-    atom_reduce(op, reduced_as(c->map.type), old, v);
+    atom_reduce(op, reduced_as(c->map.type), c->map.type == TENSOR_F32_FTZ, old, v);
     memcpy(memory + i, old, step);
   }
 }
@@ -310,7 +317,8 @@ static const char *mismatch(const struct box_copy *c)
   if (c->map.kind != kind_of(mode)) return "the tensor map is of another mode";
   if ((mode == MODE_W || mode == MODE_W128) && c->arg[ARG_EXTRA] & ((1u << HALO_BITS) - 1))
     return "halo pixels of im2col::w and w::128 (wHalo) are not modelled";
-  if (s->sem == SEM_UTMAREDG && reduced_as(c->map.type) == ATOM_INVALID) return "no reduction of this type";
+  if (s->sem == SEM_UTMAREDG && !atom_reduces((unsigned)sass_get(s, FLD_RED_OP), reduced_as(c->map.type)))
+    return "no such reduction of this type";
   return NULL;
 }
 
