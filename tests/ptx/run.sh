@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # PTX against exact results, without time: 400 forms of arithmetic of sm_86 by chance (tools/ptx/check.py has over 1,000, on every
-# target), and 60 of products and moves of matrices (tools/ptx/matrices.py). Without ptxas it is skipped.
+# target), 60 of products and moves of matrices (tools/ptx/matrices.py), 12 of warpgroup products in any layout
+# (tools/ptx/warpgroup.py). Without ptxas it is skipped.
 #
 #   tests/ptx/run.sh      BIN: the program (build/warpstep)
 set -u
@@ -29,4 +30,5 @@ compare() {
 
 compare ptx tools/ptx/check.py --sm 86 --count 400
 compare "ptx matrices" tools/ptx/matrices.py --sm 86 --count 60 --blocks 2
+compare "ptx warpgroups" tools/ptx/warpgroup.py --count 12
 exit $failed
