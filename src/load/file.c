@@ -247,14 +247,13 @@ static bool listed_before(const struct code_file *f, unsigned i)
 
 char *code_file_targets(const struct code_file *f, char *buf, size_t size)
 {
-  static const char *const suffix[] = { "", "a", "f" };
   size_t used = 0;
   buf[0] = '\0';
   for (unsigned i = 0; i < f->n && used < size; i++) {
     const struct code_image *a = &f->image[i].info;
     if (listed_before(f, i)) continue;
     used += (size_t)snprintf(buf + used, size - used, "%s%s_%u%s%s", used ? ", " : "",
-                             a->ptx ? "compute" : "sm", a->sm, suffix[a->form],
+                             a->ptx ? "compute" : "sm", a->sm, target_suffix(a->form),
                              a->ptx ? " (PTX)" : "");
   }
   return buf;

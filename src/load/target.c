@@ -25,6 +25,14 @@ char *target_list(char *buf, size_t size)
   return buf;
 }
 
+const char *target_suffix(enum target_form form)
+{
+  static const char *const suffix[] = {
+    [TARGET_PLAIN] = "", [TARGET_ARCH_SPECIFIC] = "a", [TARGET_FAMILY_SPECIFIC] = "f",
+  };
+  return suffix[form];
+}
+
 bool target_runs_on(unsigned code_sm, enum target_form form, unsigned device_sm)
 {
   if (form == TARGET_ARCH_SPECIFIC) return code_sm == device_sm;

@@ -29,6 +29,8 @@ char *target_list(char *buf, size_t size);
  * programming guide, binary compatibility). Code for an architecture-specific target (sm_90a) runs
  * on that SM only, code for a family-specific one (sm_100f) in its family. */
 enum target_form { TARGET_PLAIN, TARGET_ARCH_SPECIFIC, TARGET_FAMILY_SPECIFIC };
+/* "", "a", "f": what stands behind the number. */
+const char *target_suffix(enum target_form);
 bool target_runs_on(unsigned code_sm, enum target_form, unsigned device_sm);
 
 #endif

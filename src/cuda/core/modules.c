@@ -147,7 +147,8 @@ static bool is_better(const struct fatbin_entry *a, const struct fatbin_entry *b
 {
   if (a->kind == FATBIN_SASS && target_runs_on(a->sm, a->form, sm))
     return best->kind != FATBIN_SASS || a->sm > best->sm;
-  return a->kind == FATBIN_PTX && a->sm <= sm && best->kind != FATBIN_SASS &&
+  const bool usable = a->form == TARGET_PLAIN ? a->sm <= sm : target_runs_on(a->sm, a->form, sm);
+  return a->kind == FATBIN_PTX && usable && best->kind != FATBIN_SASS &&
          (best->kind != FATBIN_PTX || a->sm > best->sm);
 }
 
@@ -160,9 +161,9 @@ static void explain_targets(const struct shim *s, unsigned sm, const uint8_t *co
   unsigned newest = 0;
   enum target_form form = TARGET_PLAIN;
   for (size_t pos = 0; fatbin_next(container, &pos, &entry, &e) && used < sizeof list;) {
-    if (entry.kind == FATBIN_SASS) newest = entry.sm, form = entry.form;
-    used += (size_t)snprintf(list + used, sizeof list - used, "%s%s_%u", used ? ", " : "",
-                             entry.kind == FATBIN_PTX ? "compute" : "sm", entry.sm);
+    if (entry.kind == FATBIN_SASS || entry.form != TARGET_PLAIN) newest = entry.sm, form = entry.form;
+    used += (size_t)snprintf(list + used, sizeof list - used, "%s%s_%u%s", used ? ", " : "",
+                             entry.kind == FATBIN_PTX ? "compute" : "sm", entry.sm, target_suffix(entry.form));
   }
   const char *choose = s->options.machine ? "choose another --machine (warpstep machines)"
                        : newest           ? gpu_advice(s->options.presets, newest, form, advice, sizeof advice)

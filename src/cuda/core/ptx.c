@@ -13,6 +13,7 @@
 #include "cuda/core/modules.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/toolkit.h"
+#include "load/target.h"
 
 enum { MAX_ARGS = 20, NUMBER_BYTES = 40 };
 
@@ -114,19 +115,42 @@ static void add_number(struct arguments *a, const char *option, unsigned value)
 /* CUjit_target: the SM, with 0x10000 for sm_XYa, 0x20000 for sm_XYf. */
 static void add_target(struct arguments *a, unsigned target)
 {
-  static const char *const form[] = {"", "a", "f"};
   char *text = a->number[a->n_numbers++];
-  snprintf(text, NUMBER_BYTES, "-arch=sm_%u%s", target & 0xffff, form[(target >> 16) % 3]);
+  snprintf(text, NUMBER_BYTES, "-arch=sm_%u%s", target & 0xffff, target_suffix((target >> 16) % 3));
   a->argv[a->n++] = text;
 }
 
-static int assemble(unsigned sm, const struct scratch *t, const struct jit *jit)
+/* The target that the text names, as CUjit_target has it; 0: none. Source: PTX ISA, .target (code for sm_90a runs on
+ * that GPU alone, for sm_100f in its family). */
+static unsigned stated_target(const char *ptx)
+{
+  const char *at = strstr(ptx, ".target");
+  unsigned long sm;
+  char *end;
+  if (!at) return 0;
+  at += strlen(".target");
+  at += strspn(at, " \t");
+  if (strncmp(at, "sm_", 3) != 0 || at[3] < '0' || at[3] > '9') return 0;
+  sm = strtoul(at + 3, &end, 10);
+  if (sm > 0xffff) return 0;
+  const unsigned form = *end == 'a' ? TARGET_ARCH_SPECIFIC : *end == 'f' ? TARGET_FAMILY_SPECIFIC : TARGET_PLAIN;
+  return (unsigned)sm | form << 16;
+}
+
+/* What the assembler is to make for a GPU: such text has to be assembled for a target of its form. */
+static unsigned wanted_target(unsigned sm, const char *ptx)
+{
+  const unsigned form = stated_target(ptx) >> 16;
+  return sm | form << 16;
+}
+
+static int assemble(unsigned target, const struct scratch *t, const struct jit *jit)
 {
   struct arguments a = {.n = 0};
   const unsigned threads = jit->max_threads ? jit->max_threads : jit->threads_per_block;
   char opt[16];
   add(&a, "ptxas");
-  add_target(&a, jit->target ? jit->target : sm);
+  add_target(&a, jit->target ? jit->target : target);
   add_number(&a, "-maxrregcount=", jit->max_registers);
   add_number(&a, "-maxntid=", threads);
   add_number(&a, "-minnctapersm=", jit->min_ctas);
@@ -149,6 +173,20 @@ static int assemble(unsigned sm, const struct scratch *t, const struct jit *jit)
   return status;
 }
 
+/* One line: what ptxas says, or that the text is for other GPUs. */
+static void explain_failure(unsigned sm, const char *ptx, int status, char *log)
+{
+  const unsigned stated = stated_target(ptx), code_sm = stated & 0xffff, form = stated >> 16;
+  const bool runs = form == TARGET_PLAIN ? code_sm <= sm : target_runs_on(code_sm, form, sm);
+  if (stated && !runs)
+    return shim_say("PTX for sm_%u%s cannot be used on sm_%u: compile it for compute_%u, or choose another --gpu "
+                    "(warpstep gpus)", code_sm, target_suffix(form), sm, sm);
+  if (!log || !log[0])
+    return shim_say("ptxas ended with status %d and said nothing; WARPSTEP_PTXAS chooses another one", status);
+  log[strcspn(log, "\n")] = '\0';
+  shim_say("PTX was not taken: %s", log);
+}
+
 void *ptx_translate(unsigned sm, const char *ptx, struct jit *jit, size_t *bytes, CUresult *r)
 {
   struct scratch t;
@@ -162,7 +200,7 @@ void *ptx_translate(unsigned sm, const char *ptx, struct jit *jit, size_t *bytes
     *r = CUDA_ERROR_OUT_OF_MEMORY;
     return NULL;
   }
-  int status = assemble(sm, &t, jit);
+  int status = assemble(wanted_target(sm, ptx), &t, jit);
   char *log = read_whole(t.log, &log_bytes), *cubin = NULL;
   bool given = false;
   if (log && log[0] && status != -1)
@@ -176,7 +214,7 @@ void *ptx_translate(unsigned sm, const char *ptx, struct jit *jit, size_t *bytes
   } else if (status == 0) {
     cubin = read_whole(t.cubin, bytes);
   } else if (!given && !jit->silent) {
-    shim_say("ptxas: %s", log ? log : "failed");
+    explain_failure(sm, ptx, status, log);
   }
   free(log);
   drop_scratch(&t);
