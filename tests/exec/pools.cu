@@ -68,6 +68,76 @@ static void pools()
   CUDA(cudaStreamDestroy(stream));
 }
 
+// What is freed stays reserved until the program waits for the GPU, and behind that as much as the threshold says.
+static void thresholds(cudaMemPool_t pool, cudaStream_t stream, size_t bytes)
+{
+  unsigned long long keep = 2 * bytes, zero = 0;
+  void *p[3], *again;
+  CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
+  CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReservedMemHigh, &zero));
+  for (int i = 0; i < 3; i++) CUDA(cudaMallocAsync(&p[i], bytes, stream));
+  CHECK(used(pool, cudaMemPoolAttrReservedMemCurrent) == 3 * bytes);
+  for (int i = 0; i < 3; i++) CUDA(cudaFreeAsync(p[i], stream));
+  CUDA(cudaStreamSynchronize(stream));
+  CHECK(used(pool, cudaMemPoolAttrUsedMemCurrent) == 0);
+  CHECK(used(pool, cudaMemPoolAttrReservedMemCurrent) == 2 * bytes);
+  CHECK(cudaFreeAsync(p[0], stream) == cudaErrorInvalidValue);
+  CHECK(cudaFree(p[0]) == cudaErrorInvalidValue);
+  cudaGetLastError();
+  CUDA(cudaMallocAsync(&again, bytes, stream));
+  CHECK(again == p[0] || again == p[1] || again == p[2]);
+  CHECK(used(pool, cudaMemPoolAttrReservedMemCurrent) == 2 * bytes);
+  CHECK(used(pool, cudaMemPoolAttrReservedMemHigh) == 3 * bytes);
+  CUDA(cudaMemPoolTrimTo(pool, 0));
+  CHECK(used(pool, cudaMemPoolAttrReservedMemCurrent) == bytes); // it is in use
+  CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &zero));
+  CUDA(cudaFreeAsync(again, stream));
+  CUDA(cudaStreamSynchronize(stream));
+  CHECK(used(pool, cudaMemPoolAttrReservedMemCurrent) == 0);
+}
+
+// What a stream gave back is that stream's again at once, at the same address, and no other's; what it held before is gone for the stream alone.
+static void reuse()
+{
+  const int n = 1 << 18;
+  const size_t bytes = n * sizeof(int);
+  cudaStream_t stream, other;
+  cudaMemPool_t pool;
+  int *a, *b, *c, *d, first, last;
+  CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  CUDA(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+  CUDA(cudaDeviceGetDefaultMemPool(&pool, 0));
+  CUDA(cudaDeviceSetMemPool(0, pool));
+  unsigned long long zero = 0;
+  CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &zero));
+  CUDA(cudaMallocAsync((void **)&a, bytes, stream));
+  fill<<<n / 256, 256, 0, stream>>>(a, n, 5);
+  CUDA(cudaMemcpyAsync(&first, a + n - 1, sizeof first, cudaMemcpyDeviceToHost, stream));
+  CUDA(cudaFreeAsync(a, stream));
+  CHECK(cudaFreeAsync(a, stream) == cudaErrorInvalidValue); // once is enough
+  cudaGetLastError();
+  CUDA(cudaMallocAsync((void **)&b, bytes, stream));
+  CHECK(b == a);
+  CHECK(used(pool, cudaMemPoolAttrUsedMemHigh) == bytes);
+  fill<<<n / 256, 256, 0, stream>>>(b, n, 7);
+  CUDA(cudaMemcpyAsync(&last, b + n - 1, sizeof last, cudaMemcpyDeviceToHost, stream));
+  CUDA(cudaMallocAsync((void **)&c, bytes, stream));
+  CHECK(c != b); // it is in use
+  CUDA(cudaFreeAsync(b, stream));
+  CUDA(cudaMallocAsync((void **)&d, bytes, other)); // nothing orders the two streams
+  CHECK(d != c);
+  CUDA(cudaStreamSynchronize(stream));
+  CHECK(first == n - 1 + 5 && last == n - 1 + 7);
+  CUDA(cudaFreeAsync(c, stream));
+  CUDA(cudaFreeAsync(d, other));
+  CUDA(cudaDeviceSynchronize());
+  CHECK(used(pool, cudaMemPoolAttrUsedMemCurrent) == 0);
+  CHECK(used(pool, cudaMemPoolAttrReservedMemCurrent) == 0); // the threshold is 0
+  thresholds(pool, stream, bytes);
+  CUDA(cudaStreamDestroy(stream));
+  CUDA(cudaStreamDestroy(other));
+}
+
 static void driver_pools()
 {
   CUmemoryPool pool;
@@ -156,6 +226,7 @@ static void volumes()
 int main()
 {
   pools();
+  reuse();
   driver_pools();
   advice();
   entry_points();

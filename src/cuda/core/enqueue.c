@@ -134,12 +134,18 @@ static CUresult capture_alloc(struct shim *s, struct stream *st, uint64_t *addr,
   return r;
 }
 
+/* What pools know a stream by. Default streams have no id; they stay where they are. */
+static uint64_t key_of(const struct stream *st)
+{
+  return st->id ? st->id : (uint64_t)(uintptr_t)st;
+}
+
 CUresult enqueue_alloc(struct shim *s, CUmemoryPool p, uint64_t *addr, uint64_t bytes, CUstream stream)
 {
   struct stream *st = stream_of(s, stream);
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
   if (st->capture && !pool_is_captured(s, p)) return shim_unsupported(s, "a graph's memory from a pool of the host");
-  return st->capture ? capture_alloc(s, st, addr, bytes) : pool_alloc(s, p, addr, bytes);
+  return st->capture ? capture_alloc(s, st, addr, bytes) : pool_alloc(s, p, addr, bytes, key_of(st));
 }
 
 CUresult enqueue_free(struct shim *s, uint64_t addr, CUstream stream)
@@ -148,6 +154,7 @@ CUresult enqueue_free(struct shim *s, uint64_t addr, CUstream stream)
   struct graph_op op = { .type = NODE_MEM_FREE, .memory = { addr, 0 } };
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
   if (st->capture ? !graph_memory_exists(s, addr) : !pool_can_free(s, addr)) return CUDA_ERROR_INVALID_VALUE;
+  if (!st->capture) pool_give_back(s, addr, key_of(st));
   return give(s, st, &op);
 }
 

@@ -15,6 +15,7 @@
 #include "cuda/core/managed.h"
 #include "cuda/core/mps.h"
 #include "cuda/core/peer_access.h"
+#include "cuda/core/pool.h"
 #include "cuda/core/shim.h"
 #include "host/live_gpu.h"
 
@@ -128,6 +129,10 @@ CUresult memory_alloc(struct shim *s, struct board *b, uint64_t *addr, uint64_t 
 {
   if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
   *addr = guest_alloc(s, b, bytes, "allocation");
+  if (!*addr) {
+    pools_settle(s, true);
+    *addr = guest_alloc(s, b, bytes, "allocation");
+  }
   if (!*addr) return CUDA_ERROR_OUT_OF_MEMORY;
   add_block(s, (struct block){ .addr = *addr, .bytes = bytes, .device = *addr, .board = b,
                                   .kind = BLOCK_DEVICE });
@@ -377,7 +382,8 @@ static void release(struct shim *s, const struct block *b)
 bool memory_has(const struct shim *s, uint64_t addr, unsigned kinds)
 {
   size_t at = lower(s, addr);
-  return at && s->memory.block[at - 1].addr == addr && kinds >> s->memory.block[at - 1].kind & 1;
+  const struct block *b = at ? &s->memory.block[at - 1] : NULL;
+  return b && b->addr == addr && !b->back.kept && kinds >> b->kind & 1;
 }
 
 bool memory_free(struct shim *s, uint64_t addr, unsigned kinds)

@@ -49,6 +49,14 @@ struct block_owner {
   void (*released)(struct shim *, struct block_owner *, uint64_t bytes);
 };
 
+/* What a stream has been told to free (pool.h). */
+struct block_return {
+  uint64_t stream; /* the key of that stream; 0: nobody gave it back, or it was taken again */
+  uint64_t order;  /* the later it was given back, the larger */
+  unsigned taken;  /* so many releases that are still to come free nothing: it was taken again before them */
+  bool kept;       /* the stream came to it: the pool's, for whoever allocates next */
+};
+
 struct block {
   uint64_t addr;   /* what the program holds */
   uint64_t bytes;
@@ -59,6 +67,7 @@ struct block {
   board_mask in;       /* GPUs into whose images it is mapped; of device and registered memory: none */
   uint64_t mapped; /* pinned, managed: bytes of the host mapping */
   struct block_owner *owner; /* NULL: nobody counts it */
+  struct block_return back;  /* of a pool: given back in the order of a stream */
   struct advice advice;
   unsigned flags;
   enum block_kind kind;

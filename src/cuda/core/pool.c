@@ -22,6 +22,7 @@ struct pool {
   int fd;              /* imported: the file of the other process's memory; else -1 */
   uint64_t max_bytes;  /* 0: the board's memory */
   uint64_t used, used_high, reserved_high, threshold;
+  uint64_t kept;           /* bytes that streams have freed and that are still its own */
   int reuse[POOL_REUSE_INTERNAL + 1];
 };
 
@@ -189,11 +190,25 @@ bool pool_is_shared(const struct block *b)
   return p && p->shared;
 }
 
+/* What the pool keeps beyond `most` bytes, those in use among them, is the GPU's again. */
+static void release_kept(struct shim *s, struct pool *p, uint64_t most)
+{
+  for (size_t i = s->memory.n; p->kept && p->used + p->kept > most && i-- > 0;) {
+    struct block *b = &s->memory.block[i];
+    if (b->owner != &p->owner || !b->back.kept) continue;
+    b->back.kept = false;
+    p->kept -= b->bytes;
+    p->used += b->bytes; /* which the release takes off again */
+    memory_free(s, b->addr, 1u << b->kind);
+  }
+}
+
 CUresult pool_destroy(struct shim *s, CUmemoryPool p)
 {
   if (!exists(s, p) || p == p->board->pool || p == s->pools.standard[p->kind]) return CUDA_ERROR_INVALID_VALUE;
   if (p->board->pool_now == p) p->board->pool_now = NULL; /* the default one again */
   if (s->pools.now[p->kind] == p) s->pools.now[p->kind] = NULL;
+  release_kept(s, p, 0);
   p->closed = true;
   if (p->used == 0) unlink_pool(s, p);
   return CUDA_SUCCESS;
@@ -208,7 +223,7 @@ CUresult pool_get(struct shim *s, CUmemoryPool p, int attribute, void *value)
   case POOL_REUSE_OPPORTUNISTIC:
   case POOL_REUSE_INTERNAL: *(int *)value = p->reuse[attribute]; return CUDA_SUCCESS;
   case POOL_RELEASE_THRESHOLD: *wide = p->threshold; return CUDA_SUCCESS;
-  case POOL_RESERVED:
+  case POOL_RESERVED: *wide = p->used + p->kept; return CUDA_SUCCESS;
   case POOL_USED: *wide = p->used; return CUDA_SUCCESS;
   case POOL_RESERVED_HIGH: *wide = p->reserved_high; return CUDA_SUCCESS;
   case POOL_USED_HIGH: *wide = p->used_high; return CUDA_SUCCESS;
@@ -227,7 +242,7 @@ CUresult pool_set(struct shim *s, CUmemoryPool p, int attribute, const void *val
   case POOL_RELEASE_THRESHOLD: p->threshold = *wide; return CUDA_SUCCESS;
   case POOL_RESERVED_HIGH: /* a high-water mark can only be reset */
     if (*wide) return CUDA_ERROR_INVALID_VALUE;
-    p->reserved_high = p->used;
+    p->reserved_high = p->used + p->kept;
     return CUDA_SUCCESS;
   case POOL_USED_HIGH:
     if (*wide) return CUDA_ERROR_INVALID_VALUE;
@@ -237,9 +252,11 @@ CUresult pool_set(struct shim *s, CUmemoryPool p, int attribute, const void *val
   }
 }
 
-CUresult pool_trim(struct shim *s, CUmemoryPool p)
+CUresult pool_trim(struct shim *s, CUmemoryPool p, uint64_t most)
 {
-  return exists(s, p) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE; /* nothing is held back */
+  if (!exists(s, p)) return CUDA_ERROR_INVALID_VALUE;
+  release_kept(s, p, most);
+  return CUDA_SUCCESS;
 }
 
 CUresult pool_access(struct shim *s, CUmemoryPool p, const CUmemLocation *l, int *flags)
@@ -298,10 +315,55 @@ static CUresult take(struct shim *s, const struct pool *p, uint64_t *addr, uint6
   return CUDA_SUCCESS;
 }
 
-CUresult pool_alloc(struct shim *s, CUmemoryPool p, uint64_t *addr, uint64_t bytes)
+static void count_use(struct pool *p, uint64_t bytes)
+{
+  p->used += bytes;
+  if (p->used > p->used_high) p->used_high = p->used;
+  if (p->used + p->kept > p->reserved_high) p->reserved_high = p->used + p->kept;
+}
+
+/* Memory of that size that the stream gave back last, or that no stream has any more: it is the stream's at once. What is
+ * still to be freed by the stream itself is so, too, since its operations follow each other (CUDA Programming Guide,
+ * "Stream-Ordered Memory Allocator": reuse in the same stream needs no synchronisation). */
+static struct block *given_back(struct shim *s, const struct pool *p, uint64_t bytes, uint64_t stream)
+{
+  struct block *found = NULL;
+  for (size_t i = 0; i < s->memory.n; i++) {
+    struct block *b = &s->memory.block[i];
+    if (b->owner != &p->owner || b->bytes != bytes || !b->back.stream) continue;
+    const bool own = b->back.stream == stream;
+    if (!own && !(b->back.kept && p->reuse[POOL_REUSE_OPPORTUNISTIC])) continue;
+    if (!found || b->back.order > found->back.order) found = b;
+  }
+  return found;
+}
+
+static void take_again(struct pool *p, struct block *b)
+{
+  if (b->back.kept) {
+    p->kept -= b->bytes;
+    count_use(p, b->bytes);
+  } else b->back.taken++;
+  b->back.kept = false;
+  b->back.stream = 0;
+}
+
+void pools_settle(struct shim *s, bool all)
+{
+  for (struct pool *p = s->pools.first; p; p = p->next) release_kept(s, p, all ? 0 : p->threshold);
+}
+
+CUresult pool_alloc(struct shim *s, CUmemoryPool p, uint64_t *addr, uint64_t bytes, uint64_t stream)
 {
   if (!exists(s, p) || p->fd >= 0) return CUDA_ERROR_INVALID_VALUE; /* nothing can be taken from an imported one */
+  struct block *again = given_back(s, p, bytes, stream);
+  if (again) {
+    *addr = again->addr;
+    take_again(p, again);
+    return CUDA_SUCCESS;
+  }
   if (p->max_bytes && bytes > p->max_bytes - p->used) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (p->max_bytes) release_kept(s, p, p->max_bytes - bytes);
   CUresult r = take(s, p, addr, bytes);
   if (r == CUDA_ERROR_OUT_OF_MEMORY) { /* what streams are to free may not be free yet */
     parts_settle(s);
@@ -310,9 +372,7 @@ CUresult pool_alloc(struct shim *s, CUmemoryPool p, uint64_t *addr, uint64_t byt
   if (r != CUDA_SUCCESS) return r;
   memory_find(s, *addr)->owner = &p->owner;
   if (p->owner.viewers && p->kind == BLOCK_DEVICE) peers_refresh(s, p->board, *addr, bytes);
-  p->used += bytes;
-  if (p->used > p->used_high) p->used_high = p->used;
-  if (p->used > p->reserved_high) p->reserved_high = p->used;
+  count_use(p, bytes);
   return CUDA_SUCCESS;
 }
 
@@ -326,14 +386,43 @@ static unsigned kinds_at(struct shim *s, uint64_t addr)
 
 bool pool_can_free(struct shim *s, uint64_t addr)
 {
-  return graph_memory_is_live(s, addr) || memory_has(s, addr, kinds_at(s, addr));
+  if (graph_memory_is_live(s, addr)) return true;
+  return memory_has(s, addr, kinds_at(s, addr)) && memory_find(s, addr)->back.stream == 0;
+}
+
+void pool_give_back(struct shim *s, uint64_t addr, uint64_t stream)
+{
+  struct block *b = memory_find(s, addr);
+  if (!b || !b->owner || s->checked || graph_memory_exists(s, addr)) return;
+  b->back.stream = stream;
+  b->back.order = ++s->pools.given_back;
 }
 
 bool pool_is_captured(const struct shim *s, CUmemoryPool p) { return !exists(s, p) || p->kind == BLOCK_DEVICE; }
 
+/* Whether a pool keeps memory that a stream frees now, until the program waits for the GPU. The sanitizer's go at once, so
+ * that what uses them later is seen, and so do those of the host. */
+static bool is_kept(const struct shim *s, const struct block *b)
+{
+  const struct pool *p = (const struct pool *)b->owner;
+  return p && !p->closed && !s->checked && b->kind == BLOCK_DEVICE && b->back.stream && !b->back.kept;
+}
+
 CUresult pool_free(struct shim *s, uint64_t addr)
 {
   if (graph_memory_exists(s, addr)) return graph_memory_give(s, addr);
+  struct block *b = memory_find(s, addr);
+  if (b && b->back.taken) {
+    b->back.taken--;
+    return CUDA_SUCCESS;
+  }
+  if (b && is_kept(s, b)) {
+    struct pool *p = (struct pool *)b->owner;
+    b->back.kept = true;
+    p->kept += b->bytes;
+    p->used -= b->bytes;
+    return CUDA_SUCCESS;
+  }
   return memory_free(s, addr, kinds_at(s, addr)) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 

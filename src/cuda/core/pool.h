@@ -1,6 +1,7 @@
-/* Memory pools: what stream-ordered allocations are counted against. All pools of a device take from its
- * one memory, others from the host's or from managed memory; a pool holds nothing back, so what it reserves is what is
- * allocated from it, and release thresholds and reuse policies are kept but change nothing (docs/exec.md).
+/* Memory pools: what stream-ordered allocations are counted against. All pools of a device take from its one memory,
+ * others from the host's or from managed memory. A pool of a device keeps what streams have freed until the program waits
+ * for the GPU, and then as much as its release threshold says (docs/exec.md). Of the reuse policies that for memory that
+ * other streams have freed is followed; the others are kept for the program to read back.
  */
 #ifndef WS_CUDA_POOL_H
 #define WS_CUDA_POOL_H
@@ -16,6 +17,7 @@ struct shim_part;
 struct pools {
   struct pool *first; /* the devices' default pools are in board.h */
   struct pool *standard[BLOCK_KINDS], *now[BLOCK_KINDS]; /* pinned, managed: the default one, that in use */
+  uint64_t given_back; /* so often a stream was told to free memory of one */
 };
 
 /* CUmemPool_attribute, cudaMemPoolAttr: 1 to 3 are int, the others 64 bits. */
@@ -47,15 +49,22 @@ CUresult pool_destroy(struct shim *, CUmemoryPool);
 /* *value: int or uint64_t, as the attribute asks for. */
 CUresult pool_get(struct shim *, CUmemoryPool, int attribute, void *value);
 CUresult pool_set(struct shim *, CUmemoryPool, int attribute, const void *value);
-CUresult pool_trim(struct shim *, CUmemoryPool);
+/* What it keeps goes until it has at most so many bytes, those in use among them. */
+CUresult pool_trim(struct shim *, CUmemoryPool, uint64_t most);
+/* The program has waited for the GPU: what pools keep beyond their thresholds, or all of it, is the GPU's again. */
+void pools_settle(struct shim *, bool all);
 CUresult pool_access(struct shim *, CUmemoryPool, const CUmemLocation *, int *flags);
 CUresult pool_set_access(struct shim *, CUmemoryPool, const CUmemAccessDesc *, size_t n);
 
-CUresult pool_alloc(struct shim *, CUmemoryPool, uint64_t *addr, uint64_t bytes);
+/* For the stream of that key, not 0 and never used for another one: memory of the same size that it was told to free, or
+ * that the pool keeps, is taken first. */
+CUresult pool_alloc(struct shim *, CUmemoryPool, uint64_t *addr, uint64_t bytes, uint64_t stream);
 /* Whether a graph's node can allocate from it: memory of a GPU. */
 bool pool_is_captured(const struct shim *, CUmemoryPool);
-/* What a pool or a graph allocated: whether it is there; and away with it. */
+/* What a pool or a graph allocated: whether it is there and no stream was told to free it. */
 bool pool_can_free(struct shim *, uint64_t addr);
+/* The stream of that key is told to free it; and when it comes to that, away with it, unless it was taken again. */
+void pool_give_back(struct shim *, uint64_t addr, uint64_t stream);
 CUresult pool_free(struct shim *, uint64_t addr);
 
 extern const struct shim_part pool_part;

@@ -1,6 +1,7 @@
 #include "cuda/core/synchronize.h"
 
 #include "cuda/core/green_context.h"
+#include "cuda/core/pool.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/stream_capture.h"
 #include "cuda/core/task.h"
@@ -37,6 +38,7 @@ CUresult stream_wait(struct shim *s, CUstream h)
   struct command *c = all_before(s, st);
   r = task_wait(s, c);
   command_drop(c);
+  pools_settle(s, false);
   return r;
 }
 
@@ -74,7 +76,9 @@ CUresult event_wait(struct shim *s, CUevent h)
   struct event *e = event_of(s, h);
   if (!e) return CUDA_ERROR_INVALID_HANDLE;
   if (capture_has_event(s, e)) return CUDA_ERROR_CAPTURED_EVENT;
-  return e->command ? task_wait(s, e->command) : shim_wait(s, 0);
+  CUresult r = e->command ? task_wait(s, e->command) : shim_wait(s, 0);
+  pools_settle(s, false);
+  return r;
 }
 
 CUresult event_elapsed(struct shim *s, float *ms, CUevent from, CUevent to)
@@ -140,6 +144,7 @@ static CUresult wait_for_all(struct shim *s, board_mask boards, const struct gre
   front_give(&s->front, c);
   r = task_wait(s, c);
   command_drop(c);
+  pools_settle(s, false);
   return r;
 }
 
