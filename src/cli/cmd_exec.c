@@ -32,7 +32,9 @@ static const struct cli_option options[] = {
                              "them (docs/html.md)"},
   {OPT_HTML_BASELINE, "html-baseline", "FILE", "with changes since that execution, of which --json wrote FILE"},
   {OPT_WHAT_IF, "what-if", "COST,...", "run the launches that --time-kernels names again alone, as they found the\n"
-                                       "memory, without each of these costs (docs/limiter.md); or all"},
+                                       "memory, without each of these costs (docs/limiter.md); or all. With\n"
+                                       "--machine the whole program again; costs of links, too: link_rate,\n"
+                                       "link_latency"},
   {OPT_TIMELINE, "timeline", "FILE", "write calls, streams, copies, kernels and CTAs with their times, for\n"
                                      "the viewer Perfetto (docs/timeline.md)"},
   {OPT_TIMELINE_SMS, "timeline-sms", "SMS", "CTAs of these SMs: 3 or 0-7 (all)"},

@@ -42,9 +42,7 @@ static bool check_machine(struct exec_run *x, const char *dir, struct err *e)
 {
   const char *other = x->gpu        ? "--gpu: the machine says which GPUs there are"
                       : x->mig      ? "--mig, which cuts one GPU"
-                      : x->html     ? "--html, which shows one GPU"
-                      : x->what_if.costs ? "--what-if, which asks one GPU"
-                                         : NULL;
+                                    : NULL;
   if (other) return err_set(e, "--machine %s: not with %s", x->machine, other);
   unsigned sms;
   return exec_machine_check(&x->machine, dir, x->out, &x->text, &sms, e) && activity_choice_fits(&x->shown, sms, e);
@@ -116,6 +114,7 @@ static bool prepare_what_if(struct exec_run *x, struct err *e)
 {
   if (!x->what_if.costs) return true;
   TRY(exec_what_if_begin(&x->what_if, e));
+  if (x->machine) return true; /* all of it runs again, in time */
   x->capture = x->what_if.folder;
   x->timed = false;
   exec_what_if_option(&x->what_if, "--gpu", x->gpu);
@@ -166,7 +165,8 @@ static int start(struct exec_run *x, char **program)
   if (x->tools) fprintf(x->out, "sanitize=%s\nerror_exitcode=%s\nquiet=1\n", x->tools, x->error_exitcode);
   if (x->debug && !hand_over_debugger(x, &e)) return cli_error("%s", e.msg);
   if (x->presets) fprintf(x->out, "presets=%s\n", x->presets);
-  if (x->which) fprintf(x->out, "time=%s\n", x->which);
+  const bool whole = x->machine && x->what_if.costs; /* which launches have a table */
+  if (x->which && !whole) fprintf(x->out, "time=%s\n", x->which);
   if (x->stop) fprintf(x->out, "stop=1\n");
   fprintf(x->out, "started=%" PRIu64 "\n", file_clock(x));
   if (x->tools) return start_watched(x, program, dir);
@@ -179,6 +179,9 @@ static int start(struct exec_run *x, char **program)
   program_hand_over(x->out, &x->text, dir, !x->native);
   if (x->ranks.given) return rank_hub_run(x->ranks.n, program);
   if (x->share || x->mps) return share_hub_run(&hub, program);
+  if (whole)
+    return exec_what_if_whole(&x->what_if, &(struct exec_what_if_machine){.costs = x->what_if.costs, .which = x->which,
+                                                                         .options = x->text}, program);
   if (x->what_if.costs) return exec_what_if_program(&x->what_if, program);
   execvp(program[0], program);
   program_not_started(program[0], &e);

@@ -11,6 +11,7 @@
 #include "cli/checkpoint.h"
 #include "host/host_time.h"
 #include "host/what_if.h"
+#include "host/what_if_machine.h"
 #include "isa/watch.h"
 #include "sanitize/sanitize.h"
 #include "view/run_diff.h"
@@ -148,15 +149,6 @@ static int take_mig(const struct cli_command *cmd, struct exec_run *x, const cha
   return for_runs(cmd, x, "--mig", profile);
 }
 
-static int take_what_if(const struct cli_command *cmd, struct exec_run *x, const char *costs)
-{
-  uint64_t rows;
-  struct err e = {""};
-  if (!what_if_choose(costs, &rows, &e)) return cli_usage_error(cmd, "%s", e.msg);
-  x->what_if.costs = costs;
-  return CLI_OK;
-}
-
 /* When a RISC-V program is to be saved. */
 static int take_times(const struct cli_command *cmd, struct exec_run *x, const char *arg)
 {
@@ -230,7 +222,7 @@ static int take_option(const struct cli_command *cmd, struct exec_run *x, int id
   case OPT_SET: fprintf(x->out, "set=%s\n", arg); return for_runs(cmd, x, "--set", arg);
   case OPT_CLOCK: fprintf(x->out, "set=clock=%s\n", arg); return for_runs(cmd, x, "--clock", arg);
   case OPT_MIG: return take_mig(cmd, x, arg);
-  case OPT_WHAT_IF: return take_what_if(cmd, x, arg);
+  case OPT_WHAT_IF: x->what_if.costs = arg; break; /* which there are depends on --machine */
   case OPT_HOST_TIME: return take_host_time(x, arg);
   case OPT_SPIN: return take_spin(cmd, x, arg);
   case OPT_TIMED: x->timed = true; break;
@@ -269,9 +261,37 @@ static int take_option(const struct cli_command *cmd, struct exec_run *x, int id
   return CLI_OK;
 }
 
+static bool names_links(const char *costs)
+{
+  for (const char *at = costs; *at;) {
+    const size_t n = strcspn(at, ",");
+    if (machine_what_if_is_link(at, n)) return true;
+    at += n + (at[n] == ',');
+  }
+  return false;
+}
+
+/* The program is run as a whole, several times. */
+static int check_what_if_machine(const struct cli_command *cmd, const struct exec_run *x)
+{
+  if (x->stop || !x->timed || x->html || x->json || x->timeline || x->report)
+    return cli_usage_error(cmd, "--what-if runs the program several times: not with --functional, "
+                                "--stop-after-timed, --html, --json, --report or --timeline");
+  fflush(x->out);
+  return shared_launches_check(cmd, "--what-if with --machine", x->text);
+}
+
 static int check_what_if(const struct cli_command *cmd, const struct exec_run *x)
 {
-  if (!x->what_if.costs) return CLI_OK;
+  uint64_t rows;
+  struct err e = {""};
+  const char *costs = x->what_if.costs;
+  if (!costs) return CLI_OK;
+  if (!x->machine && names_links(costs))
+    return cli_usage_error(cmd, "--what-if %s: links are asked about with --machine (docs/limiter.md)", costs);
+  if (!(x->machine ? exec_what_if_machine_check(costs, &e) : what_if_choose(costs, &rows, &e)))
+    return cli_usage_error(cmd, "%s", e.msg);
+  if (x->machine) return check_what_if_machine(cmd, x);
   if (!x->which) return cli_usage_error(cmd, "--what-if needs --time-kernels: which launches to run again");
   if (!x->timed || x->html || x->json || x->timeline || x->report)
     return cli_usage_error(cmd, "--what-if runs single launches: not with --functional, --html, --json, --report or "
@@ -284,7 +304,8 @@ static int check_ranks(const struct cli_command *cmd, const struct exec_run *x)
   if (!x->ranks.given) return CLI_OK;
   if (!x->machine) return cli_usage_error(cmd, "--ranks are for the GPUs of a machine: --machine says which");
   if (!x->timed || x->which || x->html || x->timeline || x->what_if.costs)
-    return cli_usage_error(cmd, "--ranks: not with --functional, --time-kernels, --html, --timeline or --what-if");
+    return cli_usage_error(cmd, "--ranks: not with --functional, --time-kernels, --html, --timeline or --what-if, "
+                                "which look into all GPUs: leave --ranks out, launches and times are the same");
   fflush(x->out);
   return rank_choice_check(cmd, x->text);
 }

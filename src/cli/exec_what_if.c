@@ -116,3 +116,13 @@ int exec_what_if_program(struct exec_what_if *w, char **program)
   mem_free(w->environment);
   return status;
 }
+
+int exec_what_if_whole(struct exec_what_if *w, const struct exec_what_if_machine *m, char **program)
+{
+  struct exec_what_if_machine here = *m;
+  here.folder = w->folder;
+  const int status = exec_what_if_machine_run(&here, program);
+  remove_folder(w);
+  mem_free(w->environment);
+  return status;
+}

@@ -8,6 +8,7 @@
 #define WS_CLI_EXEC_WHAT_IF_H
 
 #include "base/err.h"
+#include "cli/exec_what_if_machine.h"
 
 enum { EXEC_WHAT_IF_OPTIONS = 64 };
 
@@ -27,5 +28,7 @@ bool exec_what_if_begin(struct exec_what_if *, struct err *e);
 /* Starts the program, whose options have been handed over; waits for it; runs its launches. The exit status is that of
  * the program, else the first one that a launch's run has that is not 0. */
 int exec_what_if_program(struct exec_what_if *, char **program);
+/* The same of a program on a machine, which is run again as a whole; its folder is this one's. */
+int exec_what_if_whole(struct exec_what_if *, const struct exec_what_if_machine *, char **program);
 
 #endif

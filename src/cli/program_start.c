@@ -101,12 +101,17 @@ static void put_libraries_first(const char *dir)
   prepend("LD_LIBRARY_PATH", pattern);
 }
 
+void program_options_set(const char *text)
+{
+  setenv(OPTIONS_VARIABLE, text, 1);
+}
+
 void program_hand_over(FILE *out, char *const *text, const char *dir, bool libs)
 {
   char library[PATH_MAX + 32];
   snprintf(library, sizeof library, "%s/" LIBRARY, dir);
   fflush(out);
-  setenv(OPTIONS_VARIABLE, *text, 1);
+  program_options_set(*text);
   prepend("LD_LIBRARY_PATH", dir);
   if (libs) put_libraries_first(dir);
   prepend("LD_PRELOAD", library);

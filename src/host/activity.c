@@ -57,9 +57,9 @@ struct rows {
 };
 
 /* Groups at the top of the file: of the program, of each GPU. */
-enum group { GROUP_CALLS, GROUP_GRAPHS, GROUP__N };
+enum group { GROUP_CALLS, GROUP_GRAPHS, GROUP_LINKS, GROUP__N };
 enum gpu_group { GROUP_STREAMS, GROUP_ENGINES, GROUP_SMS, GPU_GROUP__N };
-static const char *const group_name[GROUP__N] = {"CUDA calls", "graphs"};
+static const char *const group_name[GROUP__N] = {"CUDA calls", "graphs", "links"};
 static const char *const gpu_group_name[GPU_GROUP__N] = {"streams", "copy engines", "SMs"};
 
 struct gpu_activity {
@@ -364,6 +364,25 @@ void activity_graph(struct activity *a, uint64_t stream, uint64_t begin, uint64_
   const struct perfetto_arg args[] = {{"stream", stream, NULL}};
   if (is_chosen(a, begin))
     put(a, rows_of(a, group_of(a, GROUP_GRAPHS), 0, "graph launches"), "graph", begin, end, args, 1);
+}
+
+/* MB/s (bytes per us), and per cent of the step; of equal ones that follow each other the first. */
+void activity_link(struct activity *a, const struct activity_link *l)
+{
+  char name[NAME_BYTES + 8];
+  const uint64_t group = group_of(a, GROUP_LINKS);
+  const uint64_t rate = perfetto_counter(a->out, group, l->name, "MB/s");
+  snprintf(name, sizeof name, "%s taken", l->name);
+  const uint64_t taken = perfetto_counter(a->out, group, name, "%");
+  uint64_t before = UINT64_MAX;
+  for (unsigned i = 0; i <= l->n; i++) {
+    const uint64_t bytes = i < l->n ? l->step[i] : 0;
+    if (bytes == before || !is_chosen(a, i * l->width)) continue;
+    const uint64_t at = i * l->width / a->unit;
+    perfetto_value(a->out, rate, at, (double)bytes * 1e6 / (double)l->width);
+    perfetto_value(a->out, taken, at, (double)bytes * (double)l->femtos_per_byte / 10 / (double)l->width);
+    before = bytes;
+  }
 }
 
 /* --- the GPU's side ------------------------------------------------------------------------------- */

@@ -73,6 +73,15 @@ struct activity_kernel {
 void activity_kernel(struct activity *, const struct activity_kernel *);
 void activity_graph(struct activity *, uint64_t stream, uint64_t begin, uint64_t end);
 
+/* One direction of a link of a machine: bytes in each of n steps of so many ps, from 0; how long a byte takes it. */
+struct activity_link {
+  const char *name;
+  uint64_t width, femtos_per_byte;
+  const uint64_t *step;
+  unsigned n;
+};
+void activity_link(struct activity *, const struct activity_link *);
+
 void activity_begin(struct activity *, unsigned gpu, uint64_t start);
 /* CTAs that have not ended do so at the kernel's end. */
 void activity_ran(struct activity *, const struct step_source *, const struct activity_kernel *);

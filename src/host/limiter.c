@@ -118,6 +118,13 @@ static void see_links(struct facts *f)
   f->links = share(far, far + own * l2_ps + counter(f, "dram_read_wait"));
 }
 
+double limiter_links(const struct params *p, const struct sim_result *r)
+{
+  struct facts f = {.p = p, .r = r};
+  see_links(&f);
+  return f.links;
+}
+
 static struct facts facts_of(const struct params *p, const struct sim_result *r, const struct launch *l)
 {
   struct facts f = {.p = p, .r = r, .sms = launch_sms(l, p)};

@@ -32,6 +32,9 @@ const char *limiter_name(enum limiter_id);
 /* Costs for `run --what-if` that tell what it takes: "bank_conflicts"; "": a launch alone has no such cost. */
 const char *limiter_costs(enum limiter_id);
 
+/* Of a timed run alone on the GPU: how much of the time that memory took to answer is of answers over links, 0 to 1. */
+double limiter_links(const struct params *, const struct sim_result *);
+
 /* Of a timed run alone on the GPU; `launch` as in speed_of. */
 struct limiter limiter_of(const struct params *, const struct sim_result *, const struct launch *);
 

@@ -9,6 +9,7 @@
 #include "host/ranked.h"
 #include "host/simulator.h"
 #include "host/surroundings.h"
+#include "host/usage.h"
 #include "time/dma/dma.h"
 #include "time/link/fabric.h"
 #include "time/link/hub_out.h"
@@ -177,6 +178,7 @@ static bool behind_window(void *ctx, uint64_t now)
 {
   const struct simulator *s = ((struct sim_watcher *)ctx)->s;
   const struct live_clock *k = clock_of(s);
+  if (s->live->options.usage && s->live->n_open) usage_window(s->live->options.usage, s->gpu, now);
   if (s->live->n_copies && (gpu_dma(s->gpu)->n_done || (managed(s) && managed(s)->n_done))) return false;
   return !k->window || k->window(k->window_ctx, program_time(k, now, k->stood));
 }
@@ -191,13 +193,21 @@ static void watch_as(struct simulator *s, const struct sim_options *o)
   v->watch.window = behind_window;
 }
 
+/* … but for what is one GPU's alone. */
+static void watch_beside(struct simulator *s, const struct sim_options *o)
+{
+  struct sim_options own = *o;
+  own.usage = NULL;
+  watch_as(s, &own);
+}
+
 /* A GPU comes into the run under way. */
 static void woken(struct simulator *s)
 {
   struct live *v = live_of(s);
   BUG_ON(v->n_ended != v->taken);
   v->n_launches = v->n_ended = v->taken = 0;
-  watch_as(s, &s->around->run->live->options);
+  watch_beside(s, &s->around->run->live->options);
   gpu_watch(s->gpu, &v->watch, true);
 }
 
@@ -209,10 +219,11 @@ static void begin_run(struct simulator *s, uint64_t start_ps, const struct step_
   k->start = start_ps;
   k->stood = k->n_stands = 0;
   k->running = true;
+  if (s->around) s->around->links.skew = k->skew;
   if (s->around && s->around->rights) s->around->rights->skew = k->skew;
   for (struct simulator *m; (m = simulator_next(s, &cursor));) {
     live_of(m)->n_launches = 0;
-    if (m != s) watch_as(m, &s->live->options);
+    if (m != s) watch_beside(m, &s->live->options);
   }
   if (s->around) s->around->woken = woken;
   simulator_begin(s, first, image);
@@ -221,7 +232,7 @@ static void begin_run(struct simulator *s, uint64_t start_ps, const struct step_
 static bool begin(struct simulator *s, const struct live_launch *l, const struct sim_options *o, struct err *e)
 {
   const struct gpu_launch first = {.source = func_source(l->launch->func), .gang = l->launch->grid_barrier != 0};
-  BUG_ON(!o->timed || o->hazards || o->cold || o->sample_ctas || o->first_ctas || o->usage);
+  BUG_ON(!o->timed || o->hazards || o->cold || o->sample_ctas || o->first_ctas);
   simulator_forget(s, first.source->code.isa);
   struct gpu *gpu = simulator_gpu_at(s, o, l->start_ps, e);
   if (!gpu || !gpu_fits(gpu, &first, e)) return false;
@@ -280,6 +291,8 @@ bool live_open(struct simulator *s, const struct live_launch *l, const struct si
     if (v->slot[i].gpu.source) v->slot[i].together++;
   *slot = (struct live_slot){.launch = *l, .gpu = g, .together = v->n_open + 1};
   if (s->around) fabric_taken(s->around->fabric, s->node, slot->link_taken, GPU_LINKS);
+  if (!v->n_open && o->usage)
+    usage_begin(o->usage, s->gpu, g.start, params_clock_ps(s->params), params_request_ps(s->params));
   v->n_open++;
   v->n_launches++;
   return true;
@@ -478,6 +491,7 @@ static void collect_alone(struct simulator *s, unsigned slot, struct sim_result 
   r->thread_mix = s->threads_by;
   simulator_collect(s, s->gpu, &s->live->slot[slot].gpu.source->code, r);
   r->links = links_of(s, slot, r->time_ps);
+  if (s->live->options.usage) usage_end(s->live->options.usage, s->gpu, r->time_ps);
   r->work = s->isa->work(s->threads_by);
 }
 

@@ -18,12 +18,15 @@ enum {
   TRACK_UUID = 1,
   TRACK_NAME = 2,
   TRACK_PARENT = 5,
+  TRACK_COUNTER = 8,
   TRACK_CHILD_ORDER = 11,
   TRACK_RANK = 12,
   EVENT_ANNOTATION = 4,
   EVENT_TYPE = 9,
   EVENT_NAME_IID = 10,
   EVENT_TRACK = 11,
+  EVENT_DOUBLE = 44,
+  COUNTER_UNIT_NAME = 6,
   INTERNED_EVENT_NAME = 2,
   INTERNED_ANNOTATION_NAME = 3,
   NAME_IID = 1,
@@ -32,10 +35,10 @@ enum {
   ANNOTATION_UINT = 3,
   ANNOTATION_TEXT = 6,
 };
-enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3 };
+enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
 enum { ORDER_EXPLICIT = 3 };                    /* of children: by their ranks */
 enum { FLAG_CLEARED = 1, FLAG_NEEDS_STATE = 2 }; /* of names with numbers: none yet; used */
-enum { WIRE_VARINT = 0, WIRE_BYTES = 2, SEQUENCE = 1 };
+enum { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, SEQUENCE = 1 };
 
 struct bytes {
   uint8_t *data;
@@ -80,6 +83,15 @@ static void put_number(struct bytes *b, unsigned field, uint64_t v)
 {
   put_varint(b, field << 3 | WIRE_VARINT);
   put_varint(b, v);
+}
+
+/* IEEE 754, the lowest byte first. */
+static void put_double(struct bytes *b, unsigned field, double v)
+{
+  uint64_t bits;
+  memcpy(&bits, &v, sizeof bits);
+  put_varint(b, field << 3 | WIRE_FIXED64);
+  for (unsigned i = 0; i < 8; i++) put_byte(b, (uint8_t)(bits >> 8 * i));
 }
 
 static void put_bytes(struct bytes *b, unsigned field, const void *data, size_t n)
@@ -204,7 +216,8 @@ void perfetto_free(struct perfetto *p)
   mem_free(p);
 }
 
-uint64_t perfetto_track(struct perfetto *p, uint64_t parent, const char *name)
+/* unit: of a track of numbers; NULL: of one of slices. */
+static uint64_t new_track(struct perfetto *p, uint64_t parent, const char *name, const char *unit)
 {
   uint64_t uuid = ++p->n_tracks;
   put_number(&p->inner, TRACK_UUID, uuid);
@@ -212,9 +225,30 @@ uint64_t perfetto_track(struct perfetto *p, uint64_t parent, const char *name)
   if (parent) put_number(&p->inner, TRACK_PARENT, parent);
   put_number(&p->inner, TRACK_CHILD_ORDER, ORDER_EXPLICIT);
   put_number(&p->inner, TRACK_RANK, uuid);
+  if (unit) put_text(&p->part, COUNTER_UNIT_NAME, unit);
+  if (unit) put_message(&p->inner, TRACK_COUNTER, &p->part);
   put_message(&p->packet, PACKET_TRACK, &p->inner);
   end_packet(p);
   return uuid;
+}
+
+uint64_t perfetto_track(struct perfetto *p, uint64_t parent, const char *name)
+{
+  return new_track(p, parent, name, NULL);
+}
+
+uint64_t perfetto_counter(struct perfetto *p, uint64_t parent, const char *name, const char *unit)
+{
+  return new_track(p, parent, name, unit);
+}
+
+void perfetto_value(struct perfetto *p, uint64_t track, uint64_t at, double value)
+{
+  if (!has_room(p)) return;
+  put_number(&p->inner, EVENT_TYPE, TYPE_COUNTER);
+  put_number(&p->inner, EVENT_TRACK, track);
+  put_double(&p->inner, EVENT_DOUBLE, value);
+  put_event(p, at);
 }
 
 enum { MAX_ARGS = 8 };

@@ -38,7 +38,11 @@ void perfetto_slice(struct perfetto *, uint64_t track, uint64_t begin, uint64_t 
 /* Something that takes no time. */
 void perfetto_instant(struct perfetto *, uint64_t track, uint64_t at, const char *name);
 
-/* Slices and instants that were too many. */
+/* A track of numbers in this unit, "MB/s"; its value from a time on. Times of a track ascend. */
+uint64_t perfetto_counter(struct perfetto *, uint64_t parent, const char *name, const char *unit);
+void perfetto_value(struct perfetto *, uint64_t track, uint64_t at, double value);
+
+/* Slices, instants and values that were too many. */
 uint64_t perfetto_lost(const struct perfetto *);
 void perfetto_write(const struct perfetto *, FILE *);
 

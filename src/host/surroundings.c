@@ -17,6 +17,7 @@ struct surroundings *surroundings_new(const struct machine_preset *m, const stru
   if (!m) machine_of_gpu(p->name, p, &x->own);
   x->preset = m ? m : &x->own;
   x->topology = m ? t : topology_new(&x->own, &x->arena);
+  link_log_init(&x->links, 2 * x->preset->n_links);
   return x;
 }
 
@@ -38,6 +39,7 @@ void surroundings_free(struct surroundings *x)
   mem_free(x->clock.stand);
   uvm_free(x->uvm);
   places_free(x->places);
+  link_log_free(&x->links);
   arena_free(&x->arena);
   if (x->preset == &x->own) machine_preset_free(&x->own);
   mem_free(x);
@@ -177,6 +179,7 @@ static void build_fabric(struct surroundings *x)
 {
   picos window[MACHINE_MAX_NODES] = {0};
   x->fabric = fabric_new(x->preset, x->topology, func_line_reduce);
+  fabric_log(x->fabric, &x->links);
   for (unsigned i = 0; i < x->preset->n_gpus; i++) {
     if (!x->member[i]) continue;
     window[i] = params_request_ps(x->member[i]->params);

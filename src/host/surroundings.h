@@ -13,6 +13,7 @@
 
 #include "base/place.h"
 #include "config/topology.h"
+#include "time/link/link_log.h"
 #include "time/mem/host_gate.h"
 #include "time/mem/host_mem.h"
 
@@ -42,6 +43,7 @@ struct surroundings {
   struct machine_preset own; /* without a machine */
   struct arena arena;        /* its topology */
   struct host_mem host[MACHINE_MAX_SOCKETS];
+  struct link_log links;     /* what they carried */
   struct fabric *fabric;     /* NULL: there are no GPUs now */
   struct host_gate *gate;    /* of the first socket, whose memory CPUs have in caches; NULL: nobody has */
   struct part part[2];       /* the gate, if there is one, then the fabric */

@@ -106,7 +106,7 @@ void usage_begin(struct usage *u, const struct gpu *g, uint64_t now, uint64_t cy
 
 void usage_window(struct usage *u, const struct gpu *g, uint64_t now)
 {
-  look(u, g, now - u->begun, false);
+  if (now > u->begun) look(u, g, now - u->begun, false);
 }
 
 void usage_end(struct usage *u, const struct gpu *g, uint64_t time)

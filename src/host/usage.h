@@ -50,7 +50,7 @@ void usage_free(struct usage *);
 
 /* For the runner. A run begins at `now`, ps of the GPU's clock, whose cycles and windows take so many ps. */
 void usage_begin(struct usage *, const struct gpu *, uint64_t now, uint64_t cycle, uint64_t window);
-/* Behind each window. */
+/* Behind each window; nothing before the run begins. */
 void usage_window(struct usage *, const struct gpu *, uint64_t now);
 /* It has ended, `time` ps after it began. */
 void usage_end(struct usage *, const struct gpu *, uint64_t time);

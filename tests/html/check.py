@@ -10,6 +10,8 @@ looks PAGE FOLDER       light, dark, narrow, printed: nothing sticks out, text h
 hostile PAGE            what a guest named is text
 changes PAGE JSON BASE  the table of changes is that of both reports
 chosen PAGE JSON N      pages of programs with many launches: N are shown, the longest among them
+links PAGE JSON         what went over links of a machine
+linked PAGE JSON        the same in a browser
 launches PAGE JSON      pages of a program: each launch can be chosen
 """
 import csv
@@ -129,6 +131,31 @@ def check_chosen(path, report_path, most):
         say(f"launch {longest}, the longest, is not among {shown}")
     if longest <= int(most):
         say("the longest is one of the first: this shows nothing")
+
+
+def check_links(path, report_path):
+    """The page's links are those of --json, with a series that sums up to their bytes; what linked.cu reads and writes behind links is
+    there by formula: 2 MiB from the host, to it, and from GPU 1, in lines of 128 bytes, and 100 hops of 82 warps of which some
+    share a line's answer. Pages of launches have a series that goes on to their end."""
+    report, page = json.load(open(report_path)), data_of(path)
+    links = {(l["from"], l["to"]): l for l in page["program"]["links"]}
+    without = [{k: v for k, v in l.items() if not k.startswith("step_")} for l in page["program"]["links"]]
+    same("links", without, report["links"])
+    for way, l in links.items():
+        same(f"series of {way}", sum(l["step_bytes"]), l["bytes"])
+    mib = 2 << 20
+    same("from GPU 1", (links["gpu1", "gpu0"]["payload_bytes"], links["gpu1", "gpu0"]["messages"]), (mib, mib // 128))
+    same("asked of GPU 1", links["gpu0", "gpu1"]["messages"], mib // 128)
+    same("to the host", links["gpu0", "cpu0"]["payload_bytes"], mib)
+    if not mib < links["cpu0", "gpu0"]["payload_bytes"] <= mib + 100 * 82 * 32:
+        say(f"from the host: {links['cpu0', 'gpu0']}")
+    bound = [l.get("links", {}).get("requests", 0) for l in report["launches"]]
+    same("requests", [bound[0], bound[1], bound[3], bound[4]], [mib // 128] * 3 + [0])
+    same("runs", [r["number"] for r in page["runs"]], [1, 2, 3, 4, 5])
+    for run in page["runs"]:
+        check_usage(run["report"])
+        launch = report["launches"][run["number"] - 1]
+        same(f"cycles of launch {run['number']}", run["report"]["stats"]["gpu"]["cycles"], launch["cycles"])
 
 
 # --- in a browser ---------------------------------------------------------------------------------
@@ -457,6 +484,19 @@ def check_launches(path, report_path):
             same(f"card of launch {run['number']}", shown, f"{launch['cycles']:,}")
         quiet(b)
     print(f"# {len(page['runs'])} launches shown of {len(report['launches'])}")
+
+
+def check_linked(path, report_path):
+    report = json.load(open(report_path))
+    with opened(path) as b:
+        quiet(b)
+        compare_rows("link-table", rows_of(b, "link-table"), "name",
+                     {f"{l['from']} > {l['to']}": {"bytes": l["bytes"], "taken": l["taken_ps"] / report["time_ps"]} for l in report["links"]},
+                     ["bytes", "taken"])
+        compare_rows("launch-table", rows_of(b, "launch-table"), "number",
+                     {l["launch"]: {"gpu": l["gpu"]} for l in report["launches"]}, ["gpu"])
+        same("drawings", b.evaluate("document.querySelectorAll('#link-table svg.bars path').length"), len(report["links"]))
+        quiet(b)
 
 
 CHECKS = {name[len("check_"):]: f for name, f in list(globals().items()) if name.startswith("check_")}

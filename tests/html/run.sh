@@ -113,6 +113,18 @@ verdict 'many launches' $? "$why"
 verdict 'many launches: which are shown' $? "$why"
 [ -n "$why" ] || shown 'many launches in the browser' launches "$kept/many.html" "$kept/many.json"
 
+# Two GPUs: what went over links, and launches that waited for it.
+[ -n "$why" ] || { "$nvcc" -arch=sm_86 -lineinfo -o "$scratch/linked" tests/limiter/linked.cu >"$scratch/said" 2>&1 &&
+  "$W" exec --machine 2x-rtx-3090-nvlink --quiet --json "$kept/linked.json" --html "$kept/linked.html" "$scratch/linked" >"$scratch/said" 2>&1 &&
+  check text "$kept/linked.html"; }
+verdict 'two GPUs' $? "$why"
+[ -n "$why" ] || check links "$kept/linked.html" "$kept/linked.json"
+verdict 'two GPUs: links' $? "$why"
+[ -n "$why" ] || { "$W" exec --machine 2x-rtx-3090-nvlink --quiet --threads 3 --html "$scratch/two.html" "$scratch/linked" >"$scratch/said" 2>&1 &&
+  cmp "$scratch/two.html" "$kept/linked.html" >"$scratch/said" 2>&1; }
+verdict 'two GPUs: three host threads' $? "$why"
+[ -n "$why" ] || shown 'two GPUs: links in the browser' linked "$kept/linked.html" "$kept/linked.json"
+
 python=${PYTHON:-$(command -v python3)}
 export LD_LIBRARY_PATH=${CUDA:-/usr/local/cuda}/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export CUDA_PATH=${CUDA:-/usr/local/cuda} NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS=0

@@ -61,6 +61,7 @@ else
   mkdir "$t/exec"
   if "$nvcc" -arch=sm_86 -o "$t/keys" tests/json/keys.cu 2>"$t/log" &&
     "$nvcc" -arch=sm_86 -DPARENT -rdc=true -o "$t/parent" tests/json/keys.cu -lcudadevrt 2>"$t/log" &&
+    "$nvcc" -arch=sm_86 -o "$t/linked" tests/limiter/linked.cu 2>"$t/log" &&
     "$nvcc" -arch=sm_86 -std=c++17 -o "$t/polls" tests/polls/polls.cu 2>"$t/log"; then
     "$bin" exec --quiet --json "$t/exec/parent.json" "$t/parent" >/dev/null
     "$bin" exec --quiet --json "$t/exec/host_time.json" --host-time measured "$t/parent" >/dev/null
@@ -71,6 +72,7 @@ else
     "$bin" exec --quiet --json "$t/exec/launches.json" --sample-launches 2 "$t/keys" >/dev/null 2>&1
     "$bin" exec --quiet --json "$t/exec/ctas.json" --sample-ctas 100 "$t/keys" >/dev/null 2>&1
     "$bin" exec --quiet --json "$t/exec/machine.json" --machine 2x-rtx-3090-nvlink "$t/keys" >/dev/null 2>&1
+    "$bin" exec --quiet --json "$t/exec/links.json" --machine 2x-rtx-3090-nvlink "$t/linked" >/dev/null 2>&1
     verdict 'exec' "$(tests/json/keys.py warpstep-exec-1 "$t"/exec/*.json)"
     # By kernel in the table, too: shares of all issue slots and warp-cycles.
     "$bin" exec --report "$t/report" "$t/keys" >/dev/null

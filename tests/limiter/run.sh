@@ -75,8 +75,55 @@ got = [(l["limiter"], l["limiter_evidence"]) for l in json.load(open(sys.argv[1]
 assert len(got) == len(want), got
 for (kernel, limiter, evidence), (named, why) in zip(want, got):
     assert named == limiter and why.startswith(evidence), f"{kernel}: {named}, {why}"
+# Of what loads wait for: all but the stores of `fill` and what is on their own GPU.
+for l in json.load(open(sys.argv[1]))["launches"]:
+    of_links = l.get("warp_state_links", 0) / max(1, l["warp_state"]["long_scoreboard"])
+    assert 0.9 < of_links <= 1 if l["kernel"] in ("_Z6streamPK6float4Pfi", "_Z5chasePKiPii") and l["launch"] < 5 else of_links == 0, l
 P
   verdict 'memory behind links' "$why"
+
+  # The program again with better links. What is bound by their rate takes half of the time, but for the latency of launch and
+  # memory (5 %), and gains nothing by latency; each of the 100 hops of `chase` saves twice what a link's latency is shorter:
+  # from 350 ns to a quarter more than a window (noc.request_latency).
+  why=''
+  "$bin" exec --machine 2x-rtx-3090-nvlink --quiet --what-if link_rate,link_latency "$scratch/linked" >"$scratch/what-if" 2>"$scratch/log" ||
+    why=$(cat "$scratch/log")
+  "$bin" gpus --resolve rtx-3090 >"$scratch/preset"
+  python3 - "$scratch/what-if" "$scratch/preset" >"$scratch/log" 2>&1 <<'P' || why+=$(cat "$scratch/log")
+import math, re, sys
+preset = dict(line.split()[:2] for line in open(sys.argv[2]) if re.match(r"(noc|l2|gpu)\.", line))
+assert preset["l2.clock_khz"] == "0", "L2 has the SMs' clock"
+window = float(preset["noc.request_latency"]) * 1e6 / float(preset["gpu.clock_khz"])
+least = math.ceil(window * 5 / 4)
+times, launch = {}, None
+for line in open(sys.argv[1]):
+    if m := re.match(r"launch (\d+): (\w+) on GPU 0", line):
+        launch = int(m[1])
+        times[launch] = {}
+    elif launch and (m := re.match(r"  (all costs|link_\w+) +([\d.]+)", line)):
+        times[launch][m[1]] = float(m[2])
+assert sorted(times) == [1, 2, 3, 4, 5], times
+for n in 1, 2, 4:
+    assert 0.5 <= times[n]["link_rate"] / times[n]["all costs"] < 0.55, (n, times[n])
+    assert times[n].get("link_latency", 0) >= 0.97 * times[n]["all costs"] or "link_latency" not in times[n], (n, times[n])
+saved = times[3]["all costs"] - times[3]["link_latency"]
+assert abs(saved / (100 * 2 * (350 - least) / 1e3) - 1) < 0.03, (saved, least)
+assert "link_rate" not in times[3] and list(times[5]) == ["all costs"], times
+P
+  verdict 'what links cost' "$why"
+  TMPDIR=$scratch "$bin" exec --machine 2x-rtx-3090-nvlink --quiet --threads 2 --what-if link_rate,link_latency "$scratch/linked" >"$scratch/two" 2>&1
+  why=''
+  cmp -s "$scratch/two" "$scratch/what-if" || why="two host threads: $(diff "$scratch/what-if" "$scratch/two" | head -n 3)"
+  [ -z "$(find "$scratch" -name 'warpstep-what-if-*')" ] || why+=' files are left'
+  verdict 'what links cost, two host threads' "$why"
+
+  # A program that fails is not run again; one whose standard output is read sees its lines once.
+  printf '#!/bin/sh\necho once\nexit 3\n' >"$scratch/fails" && chmod +x "$scratch/fails"
+  "$bin" exec --machine 2x-rtx-3090-nvlink --what-if link_rate "$scratch/fails" >"$scratch/two" 2>"$scratch/log"
+  status=$? why=''
+  [ $status -eq 3 ] && [ "$(cat "$scratch/two")" = once ] || why="status $status: $(cat "$scratch/two")"
+  grep -q 'the program failed, so it is not run again' "$scratch/log" || why+=$(cat "$scratch/log")
+  verdict 'what links cost: a program that fails' "$why"
   rm -rf "$scratch"
 fi
 

@@ -125,11 +125,30 @@ def program(path, report, said):
     equal("end", max(s.end for s in trace.slices), total["time_ps"] // 1000)
 
 
+def check_links(trace, total):
+    """Counters over links: each is there twice, its values over time are its bytes, and what takes it is its bytes at its rate. The
+    copy of pair.c goes from GPU 0 to GPU 1, which are not each other's peers, by way of the host, with nothing else on that way."""
+    links = {f"{l['from']} > {l['to']}": l for l in total["links"] if l["bytes"]}
+    tracks = {trace.path(t): t for t in trace.units}
+    equal("links", sorted(tracks), sorted(p for n in links for p in (("links", n), ("links", f"{n} taken"))))
+    for name, l in links.items():
+        for path, scale, wanted in ((("links", name), 1e-3, l["bytes"]), (("links", f"{name} taken"), 10, l["taken_ps"])):
+            values = trace.values[tracks[path]]
+            equal(f"{name}: the last value", values[-1][1], 0)
+            area = sum(v * (b[0] - a[0]) for a, b in zip(values, values[1:]) for v in [a[1]]) * scale
+            if abs(area - wanted) > 1e-9 * wanted + 1:
+                sys.exit(f"{path}: {area}, not {wanted}")
+        equal(f"{name}: unit", trace.units[tracks["links", name]], "MB/s")
+        equal("time of a byte", abs(l["taken_ps"] - l["bytes"] * 1e6 / l["mbps"]) < 1e-3 * l["taken_ps"] + 1, True)
+    equal("bytes of the copy", [links[n]["payload_bytes"] for n in ("gpu0 > cpu0", "cpu0 > gpu1")], [4 << 17] * 2)
+
+
 def pair(path, report):
-    """Each launch is among its GPU's streams, its CTAs on that GPU's SMs; the first two are there at the same time."""
+    """Links are counted (check_links). Each launch is among its GPU's streams, its CTAs on that GPU's SMs; the first two are there at the same time."""
     trace = perfetto_trace.Trace(path)
     with open(report, encoding="utf-8") as f:
-        launches = json.load(f)["launches"]
+        total = json.load(f)
+    launches = total["launches"]
     equal("GPUs of the launches", [l["gpu"] for l in launches], [0, 1, 1])
     for gpu in (0, 1):
         mine = {l["launch"]: l for l in launches if l["gpu"] == gpu}
@@ -143,6 +162,7 @@ def pair(path, report):
         for n, some in ctas.items():
             if min(c.begin for c in some) < kernels[n].begin or max(c.end for c in some) > kernels[n].end:
                 sys.exit(f"GPU {gpu}: CTAs that are there before or after their kernel")
+    check_links(trace, total)
     first, second = launches[:2]
     if max(first["start_ps"], second["start_ps"]) >= min(first["end_ps"], second["end_ps"]):
         sys.exit("the GPUs work one after the other")

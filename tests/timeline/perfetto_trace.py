@@ -1,6 +1,7 @@
 """Reads traces of Perfetto: protobuf messages as protos/perfetto/trace of github.com/google/perfetto describes them, without any
 library. Raises Broken for what does not parse, and for slices that do not nest."""
 import collections
+import struct
 
 Slice = collections.namedtuple("Slice", "track begin end name args")
 
@@ -22,12 +23,16 @@ def varint(data, at):
 
 
 def fields(data):
-    """(number, value) of a message: int of varints, bytes of the rest."""
+    """(number, value) of a message: int of varints, float of doubles, bytes of the rest."""
     at = 0
     while at < len(data):
         key, at = varint(data, at)
         if key & 7 == 0:
             value, at = varint(data, at)
+        elif key & 7 == 1:
+            if at + 8 > len(data):
+                raise Broken("a field that is cut off")
+            value, at = struct.unpack_from("<d", data, at)[0], at + 8
         elif key & 7 == 2:
             n, at = varint(data, at)
             value, at = data[at:at + n], at + n
@@ -55,8 +60,9 @@ def message(data, known):
 
 
 PACKET = {8: "timestamp", 10: "sequence", 11: "event", 12: "interned", 13: "flags", 60: "track"}
-TRACK = {1: "uuid", 2: "name", 5: "parent", 11: "order", 12: "rank"}
-EVENT = {4: "annotation*", 9: "type", 10: "name", 11: "track"}
+TRACK = {1: "uuid", 2: "name", 5: "parent", 8: "counter", 11: "order", 12: "rank"}
+EVENT = {4: "annotation*", 9: "type", 10: "name", 11: "track", 44: "value"}
+COUNTER = {6: "unit"}
 INTERNED = {2: "event*", 3: "annotation*"}
 NAMED = {1: "iid", 2: "text"}
 ANNOTATION = {1: "name", 3: "number", 6: "text"}
@@ -66,6 +72,8 @@ class Trace:
     def __init__(self, path):
         self.tracks = {}  # uuid: (name, parent)
         self.slices, self.instants = [], []
+        self.units = {}  # of counters, by track
+        self.values = collections.defaultdict(list)  # (time, value) of each
         self.names = {"event*": {}, "annotation*": {}}
         self.open = None
         with open(path, "rb") as f:
@@ -93,6 +101,8 @@ class Trace:
             if t["uuid"] in self.tracks or not t["uuid"] or t.get("parent", 0) not in {0, *self.tracks}:
                 raise Broken("a track that is there, or whose group is not")
             self.tracks[t["uuid"]] = (t["name"].decode(), t.get("parent", 0))
+            if "counter" in t:
+                self.units[t["uuid"]] = message(t["counter"], COUNTER)["unit"].decode()
         if "event" in p:
             self.event(p["timestamp"], message(p["event"], EVENT))
 
@@ -100,6 +110,14 @@ class Trace:
         if e["track"] not in self.tracks:
             raise Broken("an event on no track")
         name = self.names["event*"][e["name"]] if "name" in e else None
+        if (e["type"] == 4) != (e["track"] in self.units) or (e["type"] == 4) != ("value" in e):
+            raise Broken("a value on a track of slices, or a slice on one of values")
+        if e["type"] == 4 and not self.open:
+            known = self.values[e["track"]]
+            if known and known[-1][0] >= at:
+                raise Broken("values out of order")
+            known.append((at, e["value"]))
+            return
         if e["type"] == 3 and not self.open:
             self.instants.append((e["track"], at, name))
         elif e["type"] == 1 and not self.open and name:

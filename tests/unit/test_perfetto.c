@@ -34,12 +34,20 @@ static uint64_t varint(struct message *m)
   }
 }
 
-/* The next field; false: the message ends. Numbers and bytes are all that there is. */
+/* The next field; false: the message ends. Numbers, doubles (whose whole part is taken) and bytes are all that there is. */
 static bool next(struct message *m)
 {
   if (m->at == m->end) return false;
   uint64_t tag = varint(m);
   m->field = (unsigned)(tag >> 3);
+  if ((tag & 7) == 1) {
+    double v;
+    assert_true(m->end - m->at >= 8);
+    memcpy(&v, m->at, sizeof v);
+    m->number = (uint64_t)v;
+    m->at += sizeof v;
+    return true;
+  }
   m->number = varint(m);
   if ((tag & 7) == 0) return true;
   assert_int_equal(tag & 7, 2);
@@ -74,9 +82,10 @@ static const struct meaning named[] = {{1, "iid", false, NULL}, {2, "name", true
 static const struct meaning interned[] = {{2, "event", false, named}, {3, "annotation", false, named}, {0}};
 static const struct meaning annotation[] = {{1, "iid", false, NULL}, {3, "uint", false, NULL}, {6, "text", true, NULL}, {0}};
 static const struct meaning event[] = {{4, "arg", false, annotation}, {9, "type", false, NULL}, {10, "name", false, NULL},
-                                       {11, "track", false, NULL}, {0}};
+                                       {11, "track", false, NULL}, {44, "value", false, NULL}, {0}};
+static const struct meaning counter[] = {{6, "unit", true, NULL}, {0}};
 static const struct meaning track[] = {{1, "uuid", false, NULL}, {2, "name", true, NULL}, {5, "parent", false, NULL},
-                                       {11, "order", false, NULL}, {12, "rank", false, NULL}, {0}};
+                                       {8, "counter", false, counter}, {11, "order", false, NULL}, {12, "rank", false, NULL}, {0}};
 static const struct meaning packet[] = {{8, "at", false, NULL}, {10, "sequence", false, NULL}, {11, "event", false, event},
                                         {12, "interned", false, interned}, {13, "flags", false, NULL}, {60, "track", false, track},
                                         {0}};
@@ -146,6 +155,24 @@ static void a_trace(void **state)
   perfetto_free(NULL);
 }
 
+static void counters(void **state)
+{
+  static const char want[] =
+      " track{ uuid=1 name=links order=3 rank=1 } sequence=1 flags=1\n"
+      " track{ uuid=2 name=gpu0 > gpu1 parent=1 order=3 rank=2 counter{ unit=MB/s } } sequence=1 flags=2\n"
+      " at=7 event{ type=4 track=2 value=25000 } sequence=1 flags=2\n"
+      " at=1000 event{ type=4 track=2 value=0 } sequence=1 flags=2\n";
+  (void)state;
+  struct perfetto *p = perfetto_new();
+  const uint64_t group = perfetto_track(p, 0, "links"), rate = perfetto_counter(p, group, "gpu0 > gpu1", "MB/s");
+  perfetto_value(p, rate, 7, 25000.5);
+  perfetto_value(p, rate, 1000, 0);
+  char *have = read_back(p);
+  assert_string_equal(have, want);
+  free(have);
+  perfetto_free(p);
+}
+
 /* Each name has one number, however many there are. */
 static void many_names(void **state)
 {
@@ -204,6 +231,6 @@ static void limits(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_trace), cmocka_unit_test(many_names), cmocka_unit_test(limits)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_trace), cmocka_unit_test(counters), cmocka_unit_test(many_names), cmocka_unit_test(limits)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

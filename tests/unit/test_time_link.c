@@ -527,6 +527,62 @@ static void test_shared_uplink(void **state)
   rig_free(&r);
 }
 
+/* --- what links carried --------------------------------------------------------------------------- */
+
+/* Bytes are in the steps in which they pass: by the rate, to the byte. Steps double until the end fits. */
+static void test_log_spreads(void **state)
+{
+  (void)state;
+  enum { US = 1000000 };
+  struct link_log l;
+  link_log_init(&l, 2);
+  l.skew = 5 * US;
+  link_log_add(&l, 1, 5 * US + 250 * NS, 90000, 100000, FEMTOS); /* 4 us at 25 bytes per ns */
+  assert_null(l.flow[0].step);
+  assert_int_equal(l.width, US);
+  const uint64_t spread[] = {750 * 25, 1000 * 25, 1000 * 25, 1000 * 25, 250 * 25, 0};
+  for (unsigned i = 0; i < sizeof spread / sizeof *spread; i++) assert_int_equal(l.flow[1].step[i], spread[i]);
+  link_log_add(&l, 0, 5 * US + (picos)3 * LINK_LOG_STEPS * US, 0, 12, FEMTOS); /* three times as late as there are steps */
+  assert_int_equal(l.width, 4 * US);
+  assert_int_equal(l.flow[0].step[LINK_LOG_STEPS * 3 / 4], 12);
+  assert_int_equal(l.flow[1].step[0], 100000 - 250 * 25);
+  assert_int_equal(l.flow[1].step[1], 250 * 25);
+  link_log_add(&l, 1, 0, 0, 7, FEMTOS); /* of the time before the program's */
+  assert_int_equal(l.flow[1].step[0], 100007 - 250 * 25);
+  assert_int_equal(l.flow[1].bytes, 100007);
+  assert_int_equal(l.flow[1].payload, 90000);
+  assert_int_equal(l.flow[1].messages, 2);
+  assert_int_equal(link_flow_taken(&l.flow[1]), (uint64_t)100007 * FEMTOS / 1000);
+  link_log_free(&l);
+}
+
+/* What players send each other is what the wires of their way carry: by packets and overhead of the preset. */
+static void test_log_of_a_machine(void **state)
+{
+  (void)state;
+  struct rig r;
+  struct link_log l;
+  rig_build(&r, "2x-rtx-3090-nvlink", 1, 1);
+  link_log_init(&l, 2 * r.m.n_links);
+  fabric_log(r.fabric, &l);
+  for (unsigned k = 0; k < MANY; k++) player_send(&r.player[1], 0, LINK_WRITE, 300, 0);
+  machine_run(r.machine, TIME_NEVER);
+  const struct topology_hop hop = topology_next(r.t, 1, 1, 0, 0);
+  const struct link_params *p = &r.m.link[r.m.links[hop.link].group];
+  const struct link_flow *f = &l.flow[2 * hop.link + hop.back], *back = &l.flow[2 * hop.link + !hop.back];
+  const uint64_t packets = (300 + p->packet_bytes - 1) / p->packet_bytes;
+  assert_int_equal(f->messages, MANY);
+  assert_int_equal(f->payload, 300 * (uint64_t)MANY);
+  assert_int_equal(f->bytes, (300 + packets * p->overhead_bytes) * MANY);
+  assert_int_equal(back->messages, MANY); /* acknowledgements, which cost nothing */
+  assert_int_equal(back->bytes, 0);
+  uint64_t sum = 0;
+  for (unsigned i = 0; i < LINK_LOG_STEPS; i++) sum += f->step[i];
+  assert_int_equal(sum, f->bytes);
+  rig_free(&r);
+  link_log_free(&l);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -535,7 +591,8 @@ int main(void)
       cmocka_unit_test(test_latency_is_the_sum), cmocka_unit_test(test_rates_of_machines),
       cmocka_unit_test(test_shared_uplink),  cmocka_unit_test(test_any_epoch_any_threads),
       cmocka_unit_test(test_cast_load),      cmocka_unit_test(test_cast_rates),
-      cmocka_unit_test(test_casts_in_any_epoch),
+      cmocka_unit_test(test_casts_in_any_epoch), cmocka_unit_test(test_log_spreads),
+      cmocka_unit_test(test_log_of_a_machine),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 #include "cuda/core/visible_boards.h"
 #include "host/live_gpu.h"
 #include "host/surroundings.h"
+#include "host/what_if_machine.h"
 #include "sanitize/sanitize.h"
 
 /* Device memory of all lies between these addresses, in equal parts. Above are reserved addresses (vmm.c) and host
@@ -31,11 +32,19 @@ static void take_links(const struct boards *x, struct board *b)
   p->pcie_d2h_mbps = (uint32_t)(topology_rate(x->topology, b->node, socket) / MBPS);
 }
 
+/* The cost that this run is without (--what-if). False: none. */
+static bool what_if(const struct shim *s, struct machine_what_if *row)
+{
+  return s->options.what_if && machine_what_if_named(s->options.what_if, row);
+}
+
 static bool load_preset(struct shim *s, struct board *b, const char *name, const char *dir, struct err *e)
 {
   TRY(preset_load(name, dir, &b->preset, e));
   if (s->options.machine) take_links(&s->boards, b);
   for (unsigned i = 0; i < s->options.n_set; i++) TRY(preset_override(&b->preset, s->options.set[i], e));
+  struct machine_what_if without;
+  if (what_if(s, &without) && without.gpu) without.gpu(&b->preset.params);
   TRY(params_check(&b->preset.params, e));
   return activity_choice_fits(&s->options.activity, b->preset.params.gpu_sms, e);
 }
@@ -136,6 +145,8 @@ static bool load_machine(struct shim *s, const char *dir, struct err *e)
   struct boards *x = &s->boards;
   unsigned node[BOARDS_MAX];
   TRY(machine_load(s->options.machine, dir, &x->machine, e));
+  struct machine_what_if without;
+  if (what_if(s, &without) && without.machine) without.machine(&x->machine);
   make_boards(x, visible_boards(&x->machine, getenv("CUDA_VISIBLE_DEVICES"), node), node);
   x->topology = topology_new(&x->machine, &x->arena);
   for (unsigned i = 0; i < x->n; i++) TRY(load_preset(s, &x->of[i], x->machine.gpu[x->of[i].node], dir, e));
@@ -157,7 +168,8 @@ bool boards_start(struct shim *s, struct err *e)
 {
   struct boards *x = &s->boards;
   char dir[4096];
-  if (s->options.machine && s->options.trace) return err_set(e, "--machine: traces are of one GPU");
+  if (s->options.machine && s->options.trace)
+    return err_set(e, "--machine: traces are of one GPU: leave --machine out, --gpu says which");
   TRY(presets_dir(s->options.presets, dir, sizeof dir, e));
   TRY(board_ranks_join(s, e));
   TRY(s->options.machine ? load_machine(s, dir, e) : load_gpu(s, dir, e));
@@ -234,6 +246,11 @@ struct board *board_at_node(const struct shim *s, int node)
   for (unsigned i = 0; i < s->boards.n; i++)
     if (node >= 0 && s->boards.of[i].node == (unsigned)node) return &s->boards.of[i];
   return NULL;
+}
+
+const char *board_preset_name(const struct board *b)
+{
+  return b->shim->options.machine ? b->shim->boards.machine.gpu[b->node] : b->shim->options.gpu;
 }
 
 const char *boards_name(const struct shim *s)

@@ -101,6 +101,8 @@ struct board *board_by_pci(const struct shim *, const char *text);
 /* The program's GPU at this node of the machine; NULL: it does not see it, or there is none. */
 struct board *board_at_node(const struct shim *, int node);
 /* What the report calls the machine. */
+/* The preset of one of them. */
+const char *board_preset_name(const struct board *);
 const char *boards_name(const struct shim *);
 /* Whether kernels of the one can reach memory of the other over the machine's links; whether all atomics do; the links'
  * rate (bytes per second) and latency (ps) from the one to the other. */

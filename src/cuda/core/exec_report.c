@@ -80,6 +80,7 @@ static bool write_table(struct shim *s, FILE *f, uint64_t total, struct err *e)
 static bool write_timeline(struct shim *s, FILE *f, uint64_t total, struct err *e)
 {
   (void)total, (void)e;
+  link_report_show(&s->record.links, s->activity);
   const unsigned long long lost = activity_lost(s->activity);
   activity_write(s->activity, f);
   if (lost)
@@ -134,6 +135,7 @@ void exec_report(struct shim *s)
   parts_settle(s);
   s->record.managed = managed_stats(s);
   s->record.share = time_share_stats(s);
+  s->record.links = link_report_of(s);
   s->record.host_time = host_clock_kind(s);
   uint64_t total = s->time.now > s->front.last_end ? s->time.now : s->front.last_end;
   shim_flush_print(s);

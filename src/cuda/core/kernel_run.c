@@ -80,6 +80,7 @@ static void keep_record(struct shim *s, const struct kernel_run *k, const struct
       .error_cycles = r->error_cycles,
       .stalls = stalls_of(&board_for(k)->preset.params, r, &k->launch),
       .gpu = board_for(k)->number,
+      .links = r->links,
   };
   if (r->timed) count_traffic(&l, r);
   memcpy(l.grid, q->grid, sizeof l.grid);
@@ -122,7 +123,8 @@ static void tell(struct shim *s, const struct kernel_run *k, uint64_t end)
 __attribute__((cold)) static void keep_page(struct shim *s, const struct kernel_run *k, const struct sim_result *r)
 {
   const struct function *f = k->q->function;
-  pages_add(s->pages, &(struct pages_launch){ .number = k->q->number, .gpu = s->options.gpu,
+  pages_add(s->pages, &(struct pages_launch){ .number = k->q->number, .gpu = board_preset_name(board_for(k)),
+                                              .number_of_gpu = board_for(k)->number,
                                               .preset = &board_for(k)->preset,
                                               .module = f->module->code.module, .kernel = f->kernel,
                                               .launch = &k->launch, .result = r });
@@ -177,7 +179,7 @@ static struct sim_options options_of(struct shim *s, struct kernel_run *k)
   if (k->group) o.timed = sampling_next(k->group, e->sample);
   if (s->profile) o.timed = o.instances = profiled_next(s, k->q);
   if (!o.timed) o.max_cycles = 0;
-  if (o.timed) o.usage = pages_usage(s->pages);
+  if (o.timed) o.usage = pages_usage(s->pages, board_for(k)->number);
   return o;
 }
 
@@ -411,7 +413,7 @@ static enum command_way begin_shared(struct task *w, uint64_t now)
   if (!k) return cannot_run(w, now);
   const struct sim_options o = { .timed = true, .threads = s->options.threads, .report = stderr,
                                  .poll = launch_watch_poll, .ctx = &b->watch,
-                                 .observers = board_observers(b) };
+                                 .observers = board_observers(b), .usage = pages_usage(s->pages, b->number) };
   const struct live_launch l = { .launch = &k->launch, .start_ps = now, .priority = w->command.priority,
                                  .beside = has_neighbours(s, k->q), .who = w };
   const bool first = !live_count(b->simulator);

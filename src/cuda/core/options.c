@@ -31,6 +31,7 @@ static const struct option_row {
   ROW("html_baseline", html_baseline, TEXT, 0),
   ROW("timeline", timeline, TEXT, 0),
   ROW("log", log, TEXT, 0),
+  ROW("what_if", what_if, TEXT, 0),
   ROW("tally", tally, TEXT, 0),
   ROW("debug", debug, TEXT, 0),
   ROW("debug_gdb", debug_gdb, TEXT, 0),
@@ -159,7 +160,8 @@ bool exec_options_timed(const struct exec_options *o, uint64_t number, const cha
 
 static bool is_looked_at(const struct exec_options *o)
 {
-  return o->ncu.stream || o->trace || o->capture || o->html || o->debug || o->sanitize;
+  const bool page = o->html && !o->machine; /* with several, kernels on one may wait for those on others */
+  return o->ncu.stream || o->trace || o->capture || page || o->debug || o->sanitize;
 }
 
 bool exec_options_share(const struct exec_options *o)

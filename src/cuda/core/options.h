@@ -34,6 +34,7 @@ struct exec_options {
   const char *capture;  /* folder for captured launches; NULL: none */
   const char *timeline; /* file for Perfetto; NULL: none */
   struct activity_choice activity; /* what it shows */
+  const char *what_if;  /* a row of host/what_if_machine.h that all of this run is without; NULL: none */
   const char *html;     /* page for browsers; NULL: none */
   const char *html_baseline; /* what it compares with; NULL: nothing */
   const char *trace;    /* folder for traces of the chosen launches; NULL: none. No launch is timed then */

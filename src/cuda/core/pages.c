@@ -14,21 +14,22 @@ struct kept {
 };
 
 struct pages {
-  struct usage *usage; /* of the launch that runs */
+  struct usage **usage; /* by GPU: of the launch that runs there */
   struct kept kept[PAGES_LAUNCHES];
   unsigned n;
 };
 
-struct pages *pages_new(void)
+struct pages *pages_new(unsigned gpus)
 {
   struct pages *p = mem_zeroed(1, sizeof *p);
-  p->usage = usage_new();
+  p->usage = mem_zeroed(gpus, sizeof *p->usage);
+  for (unsigned i = 0; i < gpus; i++) p->usage[i] = usage_new();
   return p;
 }
 
-struct usage *pages_usage(const struct pages *p)
+struct usage *pages_usage(const struct pages *p, unsigned gpu)
 {
-  return p ? p->usage : NULL;
+  return p ? p->usage[gpu] : NULL;
 }
 
 /* Its place; NULL: it is left out. */
@@ -48,7 +49,7 @@ static struct text_out report_of(const struct pages *p, const struct pages_launc
   struct text_out text;
   struct err e;
   struct report r = {.gpu = l->gpu, .preset = l->preset, .launch = l->launch, .kernel = l->kernel, .module = l->module,
-                     .usage = p->usage, .lines = &lines};
+                     .usage = p->usage[l->number_of_gpu], .lines = &lines};
   if (!line_table_read(l->module, &lines, &e)) {
     line_table_free(&lines);
     lines = (struct line_table){0};

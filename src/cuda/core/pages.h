@@ -17,14 +17,16 @@ struct json_t;
 struct pages;
 struct preset;
 
-struct pages *pages_new(void);
+/* Of so many GPUs. */
+struct pages *pages_new(unsigned gpus);
 
-/* For sim_options; pages NULL: NULL. */
-struct usage *pages_usage(const struct pages *);
+/* For sim_options of a launch on this GPU; pages NULL: NULL. */
+struct usage *pages_usage(const struct pages *, unsigned gpu);
 
 struct pages_launch {
   uint64_t number; /* from 1 */
-  const char *gpu;
+  const char *gpu; /* its preset */
+  unsigned number_of_gpu;
   const struct preset *preset;
   const struct module *module;
   const struct module_kernel *kernel;

@@ -189,7 +189,18 @@ void record_write_table(FILE *f, const struct record *r, const char *gpu, uint64
           (unsigned long long)t.timed, plural(t.timed), (unsigned long long)t.cycles, (double)total_ps / 1e6,
           t.nominal ? ", nominal for launches without time" : "");
   write_notes(f, r, &t);
+  link_report_write(f, &r->links, total_ps);
   stalls_write_table(f, r);
+}
+
+static json_t *link_use_json(const struct link_use *u)
+{
+  json_t *o = json_pack("{s:f}", "taken", u->taken);
+  NO_MEMORY_IF(!o);
+  put(o, "requests", u->requests);
+  put(o, "reads", u->reads);
+  put(o, "read_wait_ps", u->read_wait_ps);
+  return o;
 }
 
 static json_t *launch_json(const struct launch_record *l, uint64_t number, bool machine)
@@ -223,6 +234,7 @@ static json_t *launch_json(const struct launch_record *l, uint64_t number, bool 
   if (l->together <= 1) put(o, "l1_sectors", l->l1_sectors);
   put(o, "l2_sectors", l->l2_sectors);
   put(o, "dram_bytes", l->dram_bytes);
+  if (l->links.taken > 0 || l->links.requests) json_object_set_new(o, "links", link_use_json(&l->links));
   stalls_put_json(o, l->stalls);
   return o;
 }
@@ -244,6 +256,7 @@ json_t *record_json(const struct record *r, const char *gpu, uint64_t total_ps, 
   if (r->managed) json_object_set_new(all, "managed_memory", managed_json(r->managed));
   if (r->share) put(all, "waits_for_others", r->share->stands);
   if (r->share) put(all, "waited_for_others_ps", r->share->stood);
+  if (r->links.machine) json_object_set_new(all, "links", link_report_json(&r->links, most != UINT64_MAX));
   if (n < count(r)) put(all, "launches_left_out", count(r) - n);
   return all;
 }

@@ -7,6 +7,8 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "cuda/core/link_report.h"
+#include "host/simulate.h"
 #include "isa/work.h"
 
 struct json_t;
@@ -30,6 +32,7 @@ struct launch_record {
   struct work work;          /* arithmetic of threads */
   uint64_t l1_sectors, l2_sectors; /* timed: read and written, of 32 bytes */
   uint64_t dram_bytes;       /* timed: read and written */
+  struct link_use links;     /* timed: memory behind links; zeros: none, or not told apart */
   struct stalls *stalls;     /* owned by the record; NULL: not known */
 };
 
@@ -37,6 +40,7 @@ struct record {
   struct launch_record *launch;
   uint64_t n, cap;
   bool machine; /* launches name their GPU */
+  struct link_report links; /* of the machine */
   const char *host_time; /* where the time of the program's own code comes from (host_clock.h); NULL: it takes none */
   bool spun;             /* the program was found waiting in its own code (idle_watch.h) */
   bool strict;           /* accesses to memory that kernels may write happen at simulated times (poll_trap.h) */

@@ -63,7 +63,7 @@ static bool bring_up(struct shim *s, struct err *e)
     gpu[i] = s->turns ? kernel_turns_gpu(&s->boards.of[i]) : kernel_live_gpu(&s->boards.of[i]);
   task_start(s, &task_kinds, gpu, s->shared || s->turns);
   if (s->options.spin_strict && s->live && !program_is_guest(s)) poll_trap_start(s);
-  if (s->options.html) s->pages = pages_new();
+  if (s->options.html) s->pages = pages_new(s->boards.n);
   if (s->options.timeline) s->activity = new_activity(s);
   return true;
 }

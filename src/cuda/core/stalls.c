@@ -18,6 +18,7 @@ struct stalls *stalls_of(const struct params *p, const struct sim_result *r, con
   NO_MEMORY_IF(!s);
   memcpy(s->slot, sim_counters(r, "slot", SLOT__N), sizeof s->slot);
   memcpy(s->state, sim_counters(r, "warp_state", WARP_STATE__N), sizeof s->state);
+  s->links = (uint64_t)((double)s->state[WS_LONG_SCOREBOARD] * limiter_links(p, r));
   s->bound = r->end == RUN_DONE && !r->sampled_ctas;
   if (s->bound) s->limiter = limiter_of(p, r, l);
   return s;
@@ -48,6 +49,7 @@ void stalls_put_json(json_t *launch, const struct stalls *s)
   if (!s) return;
   json_object_set_new(launch, "slot", counts_json(s->slot, slot_name, SLOT__N));
   json_object_set_new(launch, "warp_state", counts_json(s->state, warp_state_name, WARP_STATE__N));
+  if (s->links) json_object_set_new(launch, "warp_state_links", json_integer((json_int_t)s->links));
   if (!s->bound) return;
   json_object_set_new(launch, "limiter", json_string(limiter_key(s->limiter.id)));
   json_object_set_new(launch, "limiter_evidence", json_string(s->limiter.evidence));
@@ -92,6 +94,7 @@ static size_t add_up(const struct record *r, struct kernel_stalls *k)
     of->cycles += l->cycles;
     add(of->sum.slot, l->stalls->slot, SLOT__N);
     add(of->sum.state, l->stalls->state, WARP_STATE__N);
+    of->sum.links += l->stalls->links;
   }
   return n;
 }
@@ -119,6 +122,15 @@ static void write_ranking(FILE *f, const char *what, const uint64_t *v, unsigned
   fputc('\n', f);
 }
 
+/* What of the long scoreboard is memory of the host or of other GPUs, as far as answers of either take their time. */
+static void write_links(FILE *f, const struct stalls *s)
+{
+  const uint64_t all = s->state[WS_LONG_SCOREBOARD];
+  if (s->links * 100 < all || !s->links) return;
+  fprintf(f, "  %-21s%.1f %% answers over links (memory of the host, of other GPUs)\n", "of long_scoreboard",
+          100.0 * (double)s->links / (double)all);
+}
+
 /* Of several launches that of the longest one. */
 static void write_limiter(FILE *f, const struct limiter *l, bool several)
 {
@@ -138,6 +150,7 @@ void stalls_write_table(FILE *f, const struct record *r)
             (unsigned long long)k[i].launches, k[i].launches == 1 ? "" : "es", (unsigned long long)k[i].cycles);
     write_ranking(f, "issue slots went to", k[i].sum.slot, SLOT__N, slot_text);
     write_ranking(f, "warps were in state", k[i].sum.state, WARP_STATE__N, state_text);
+    write_links(f, &k[i].sum);
     if (k[i].bound) write_limiter(f, k[i].bound, k[i].launches > 1);
   }
   if (n > KERNELS_SHOWN) fprintf(f, "and %zu more kernels\n", n - KERNELS_SHOWN);

@@ -16,6 +16,7 @@ struct record;
 /* Of one launch; every slot and every resident warp-cycle is charged once (sm_stats.def). */
 struct stalls {
   uint64_t slot[SLOT__N], state[WARP_STATE__N];
+  uint64_t links;         /* of the states: long_scoreboard, of answers over links */
   struct limiter limiter; /* only when `bound` */
   bool bound;             /* the launch ran to its end, all of it timed */
 };

@@ -45,6 +45,7 @@ struct fabric {
   uint64_t moved;
   void (*answered)(void *ctx, const struct link_msg *, const void *bytes); /* NULL: nobody watches */
   void *watch_ctx;
+  struct link_log *log; /* NULL: none */
 };
 
 /* --- which wire is next ------------------------------------------------------------------------- */
@@ -183,6 +184,11 @@ void fabric_watch(struct fabric *f, void (*answered)(void *ctx, const struct lin
 {
   f->answered = answered;
   f->watch_ctx = ctx;
+}
+
+void fabric_log(struct fabric *f, struct link_log *log)
+{
+  f->log = log;
 }
 
 picos fabric_epoch(const struct fabric *f, const picos *window)
@@ -371,6 +377,14 @@ static void arrive(struct fabric *f, unsigned wire, picos now)
   link_ring_pop(&w->flight);
 }
 
+/* before: what the wire had carried until then. */
+static void note_passage(struct fabric *f, unsigned wire, picos now, const struct wire_stats *before)
+{
+  const struct wire *w = &f->wire[wire].wire;
+  link_log_add(f->log, wire, now, w->stats.payload - before->payload, w->stats.bytes - before->bytes,
+               w->cfg.femtos_per_byte);
+}
+
 static void step(struct fabric *f, unsigned wire, picos now)
 {
   struct fabric_wire *w = &f->wire[wire];
@@ -379,8 +393,10 @@ static void step(struct fabric *f, unsigned wire, picos now)
     arrive(f, wire, now);
   } else {
     struct wire_passage p;
+    const struct wire_stats before = w->wire.stats;
     struct link_msg *m = wire_send(&w->wire, now, &p);
     if (m) {
+      if (f->log) note_passage(f, wire, now, &before);
       give_back(f, m, now);
       pass(f, wire, m, &p);
       wire_pop(&w->wire, m);

@@ -18,6 +18,7 @@
 
 #include "base/line_op.h"
 #include "config/topology.h"
+#include "time/link/link_log.h"
 #include "time/link/link_port.h"
 #include "time/link/wire.h"
 
@@ -45,6 +46,9 @@ void fabric_answer(struct fabric *, const struct link_msg *to, enum link_msg_kin
 
 /* Is called with each answer of who serves, when it goes. */
 void fabric_watch(struct fabric *, void (*answered)(void *ctx, const struct link_msg *, const void *bytes), void *ctx);
+
+/* All that goes over its links is noted there, too. NULL: nobody looks. */
+void fabric_log(struct fabric *, struct link_log *);
 
 /* The longest epoch, when the domain of node i, which has joined or is expected, has windows of window[i] ps; 0: a link
  * is too fast for them. */

@@ -4,7 +4,8 @@
 const page = JSON.parse(byId("data").textContent);
 
 const SECTIONS = [
-  ["launches", "Launches", showLaunches], ["summary", "Summary", showSummary], ["limiter", "Limiter and advice", showLimiter],
+  ["launches", "Launches", showLaunches], ["links", "Links", showLinks], ["summary", "Summary", showSummary],
+  ["limiter", "Limiter and advice", showLimiter],
   ["speed", "Speed of light", showSpeed], ["roofline", "Roofline", showRoofline], ["memory", "Memory", showMemory],
   ["time", "Over time", showTime], ["stalls", "Stalls", showStalls], ["code", "Code", showCode],
   ["occupancy", "Occupancy", showOccupancySection], ["changes", "Changes", showChanges],
@@ -49,7 +50,9 @@ function showLaunches() {
   const rows = page.program.launches.map((l) => ({
     number: l.launch, name: plainName(l.kernel), grid: dims(l.grid), block: dims(l.block), instructions: l.warp_insts,
     cycles: l.cycles, us: l.timed || l.estimated ? (l.end_ps - l.start_ps) / 1e6 : null, limiter: l.limiter, run: runs.get(l.launch),
+    gpu: l.gpu, link: at(l, "links", "taken"), wait: readWait(l.links),
   }));
+  const machine = page.program.links !== undefined;
   const link = (value, row) => row.run === undefined ? String(value)
     : element("button", {type: "button", click: () => chooseRun(row.run)}, String(value));
   const left = page.program.launches_left_out;
@@ -58,10 +61,47 @@ function showLaunches() {
       "button can be shown below: the longest that were timed alone." + (left ? ` ${count(left)} of them are not in this table.` : "")),
     table({id: "launch-table", rows, columns: [
       {key: "number", title: "Launch", number: true, show: link}, {key: "name", title: "Kernel"},
+      ...(machine ? [{key: "gpu", title: "GPU", number: true}] : []),
       {key: "grid", title: "Grid"}, {key: "block", title: "Block"}, {key: "instructions", title: "Warp instructions", number: true},
       {key: "cycles", title: "Cycles", number: true, show: (v) => (known(v) ? count(v) : "")},
-      {key: "us", title: "µs", number: true, show: (v) => (known(v) ? decimal(v, 2) : "")}, {key: "limiter", title: "Bound by"}],
+      {key: "us", title: "µs", number: true, show: (v) => (known(v) ? decimal(v, 2) : "")},
+      ...(machine ? [
+        {key: "link", title: "Link taken", number: true, show: (v) => (known(v) ? percent(v) : "")},
+        {key: "wait", title: "ns of an answer", number: true, show: (v) => (known(v) ? count(v) : "")}] : []),
+      {key: "limiter", title: "Bound by"}],
       row: (row) => (row.run !== undefined && row.run === chosenRun() ? {class: "chosen"} : {})}),
+  ];
+}
+
+/* How long loads and atomics of a launch waited for memory behind links, on average; undefined: there were none. */
+function readWait(links) {
+  return links && links.reads ? Math.round(links.read_wait_ps / links.reads / 1000) : undefined;
+}
+
+/* What a direction of a link carried over the program's time, in per cent of its rate: bars, a step each. */
+function linkBars(link, steps) {
+  const most = link.mbps * link.step_ps / 1e6;
+  const bars = link.step_bytes.map((bytes, i) => (bytes ? `M${i} 20V${(20 - 20 * Math.min(1, bytes / most)).toFixed(2)}h1V20z` : ""));
+  return drawing("svg", {viewBox: `0 0 ${steps} 20`, preserveAspectRatio: "none", class: "bars", role: "img",
+    "aria-label": `${link.from} to ${link.to} over time`}, drawing("path", {d: bars.join("")}));
+}
+
+function showLinks() {
+  const links = page.program && page.program.links;
+  if (!links) return null;
+  if (!links.length) return element("p", {class: "note"}, "Nothing has gone over a link.");
+  const steps = Math.max(...links.map((l) => l.step_bytes.length));
+  const rows = links.map((l) => ({...l, name: `${l.from} > ${l.to}`, taken: l.taken_ps / page.program.time_ps}));
+  return [
+    element("p", {class: "note"}, "Each direction of each link that has carried something, over the whole program: copies, and what " +
+      `kernels read and wrote behind links. A bar is ${decimal(links[0].step_ps / 1e6, 0)} µs, its height what it takes of the rate.`),
+    table({id: "link-table", rows, sort: "taken", down: true, columns: [
+      {key: "name", title: "Link"}, {key: "kind", title: "Kind"}, {key: "mbps", title: "MB/s", number: true},
+      {key: "messages", title: "Messages", number: true},
+      {key: "payload_bytes", title: "Payload", number: true, show: (v) => short(v, "B")},
+      {key: "bytes", title: "With headers", number: true, show: (v) => short(v, "B")},
+      {key: "taken", title: "Taken", number: true, show: (v) => percent(v)},
+      {key: "from", title: "Over time", show: (v, row) => linkBars(row, steps)}]}),
   ];
 }
 
@@ -91,6 +131,8 @@ function showLimiter(report) {
   if (!report.limiter) return element("p", {class: "note"}, "Not known: the kernel did not run to its end.");
   const verdict = element("div", {class: "verdict"}, element("strong", {id: "limiter-name"}, report.limiter.name),
     element("p", {id: "limiter-evidence"}, report.limiter.evidence));
+  if (at(report, "limiter", "id") === "links") return [verdict, element("p", {class: "note"},
+    "What it costs is simulated when asked for: warpstep exec --machine NAME --what-if link_rate,link_latency PROGRAM")];
   if (!report.limiter.costs) return verdict;
   if (!report.what_if) return [verdict, element("p", {class: "note"},
     "What it costs is simulated when asked for: " + (page.program ? "warpstep capture, then " : "") +
@@ -235,7 +277,7 @@ function chosenRun() {
 }
 
 function section(run, [id, title, show]) {
-  const content = run || id === "launches" ? show(run && run.report, run) : null;
+  const content = run || id === "launches" || id === "links" ? show(run && run.report, run) : null;
   if (!content) return null;
   return element("section", {id, "aria-labelledby": id + "-title"}, element("h2", {id: id + "-title"}, title), content);
 }
