@@ -94,8 +94,10 @@ bool trace_line_parse(const char *text, const struct trace_header *h, struct tra
   const char *at;
   for (unsigned i = 0; h->version < TRACE_VERSION_MIN && i < PREFIX_OLD; i++) number(&c, 10);
   if (h->lineinfo) number(&c, 10);
-  l->inst = (struct trace_inst){.pc = (uint32_t)number(&c, 16), .opcode = l->opcode};
-  l->lanes = (uint32_t)number(&c, 16);
+  const uint64_t pc = number(&c, 16), lanes = number(&c, 16);
+  if ((pc | lanes) > UINT32_MAX) return err_set(e, "a program counter or mask of more than 32 bits");
+  l->inst = (struct trace_inst){.pc = (uint32_t)pc, .opcode = l->opcode};
+  l->lanes = (uint32_t)lanes;
   l->inst.n_dst = registers(&c, l->inst.dst);
   size_t n = word(&c, &at);
   if (c.bad || n >= TRACE_OPCODE)

@@ -82,6 +82,8 @@ static void test_damaged_lines(void **state)
   refuse("0010 ffffffff 1 R4 LDG.E 1 R2 4 9 0x10", 5);
   refuse("0010 00000001 0 UTMALDG.2D 0 4 3", 6);
   refuse("wxyz ffffffff 0 NOP 0 0", 5);
+  refuse("100000010 ffffffff 0 NOP 0 0", 5);
+  refuse("0010 1ffffffff 0 NOP 0 0", 5);
 }
 
 /* ---- files ---- */
