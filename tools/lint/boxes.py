@@ -6,7 +6,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-NO_BOX = re.compile(r".*_stats|gpu|netlist")  # counters; the netlist and what runs it
+NO_BOX = re.compile(r".*_stats|gpu|gpu_results|gpu_follow|netlist")  # counters; the netlist and what runs it
 
 
 def main():

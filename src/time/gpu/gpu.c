@@ -1,4 +1,4 @@
-#include "time/gpu/gpu.h"
+#include "time/gpu/gpu_inside.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,13 +6,9 @@
 #include "base/arith.h"
 #include "base/bug.h"
 #include "base/host_memory.h"
-#include "time/gpu/gpu_stats.h"
-#include "time/gpu/instances.h"
-#include "time/gpu/netlist.h"
 #include "time/dma/dma.h"
 #include "time/link/hub_in.h"
 #include "time/uvm/uvm.h"
-#include "time/sm/warp_state.h"
 
 /* No progress anywhere for this long is a deadlock: longer than any latency or sleep. */
 enum { WATCHDOG_CYCLES = 20 * 1000 * 1000 };
@@ -21,83 +17,8 @@ enum { WATCHDOG_CYCLES = 20 * 1000 * 1000 };
  * also when warps only wait. */
 enum { POLL_INSTS = 50000, POLL_WINDOWS = 10000 };
 
-_Static_assert((int)GPU_SLOTS == (int)GRID_SLOTS, "a slot of the GPU is one of all its blocks");
-
-enum { REQUESTER_DMA, REQUESTER_HUB, GPU_REQUESTERS };
-
 /* Of its domain. */
 enum { PHASE_CORES, PHASE_MEMORY, PHASE_SERIAL, GPU_PHASES };
-
-struct gpu_grid {
-  bool open;
-  bool counts;   /* it had a launch since the run began */
-  uint8_t space; /* of that launch */
-  struct arena arena; /* its books */
-  struct occupancy occupancy;
-};
-
-/* What is known of a GPU that another process simulates. */
-struct gpu_followed {
-  uint64_t ctas_done;
-  struct gpu_launch_report launch[GRID_SLOTS];
-  uint64_t *books; /* of the launch that was asked for last */
-};
-
-/* What gpu_finish and gpu_count leave. */
-struct gpu_count {
-  struct gpu_stats stats;
-  struct netlist_stats sum;
-};
-
-struct gpu {
-  struct params params;
-  struct gpu_followed *followed; /* NULL: it is simulated here */
-  struct netlist net;
-  struct domain *domain;
-  struct arena arena; /* its requesters */
-  struct dma *dma;    /* NULL: none */
-  struct hub_in *home; /* NULL: no links */
-  struct hub_out *outward;
-  picos ahead; /* it may be ahead of others of its machine */
-  struct requester *requester[GPU_REQUESTERS];
-  struct link_port *port[LINK_PORT__N];
-  struct gpu_grid grid[GRID_SLOTS];
-  unsigned n_open;
-  /* Since the run began. */
-  struct gmem *image;
-  bool cores_started, control_bits;
-  picos started;
-  struct netlist_stats before; /* counters then, or when the first launch came to copies */
-  struct netlist_stats counters; /* behind the last window, where they have been summed up since: */
-  bool summed;
-  uint64_t summed_at; /* domain_windows */
-  struct netlist_stats *begun; /* counters when the run began with a copy; NULL: it began with a launch */
-  bool by_instance;            /* also of each instance alone: */
-  struct gpu_instances instances_before;
-  struct traffic moved_before[GRID_SLOTS + 1]; /* of each slot when its launch came; GRID_NONE: then */
-  struct traffic moved_in[GPU_SPACES]; /* by address space: launches whose slot another one has now */
-  uint64_t insts_before;       /* warp instructions then */
-  uint64_t insts;              /* when a core ran last */
-  unsigned const_spaces;       /* given out */
-  struct occupancy first;      /* of its first launch */
-  picos ended;                 /* the last of its launches that are closed */
-  /* As it ended. */
-  struct hazard *hazards; /* sum over SMs; NULL: not checked */
-  struct gpu_count count;
-  struct gpu_instances instances;
-  const struct run_watch *watch;
-  bool watch_ends;
-  enum run_end stop;  /* why `between` ended the run */
-  uint64_t next_poll; /* warp instructions */
-  unsigned windows;   /* since the last poll */
-};
-
-static uint64_t all_insts(const struct gpu *g)
-{
-  uint64_t n = 0;
-  for (unsigned i = 0; i < g->net.n_cores; i++) n += *g->net.core[i]->insts;
-  return n;
-}
 
 static enum run_end watch(struct gpu *g, picos now, struct netlist_ran ran)
 {
@@ -106,7 +27,7 @@ static enum run_end watch(struct gpu *g, picos now, struct netlist_ran ran)
                            .ctas_done = g->net.dispatcher.done, .ctas_total = g->net.dispatcher.ctas};
   /* The grids are done: only what is on its way to memory is left. */
   if (p.ctas_done == p.ctas_total) return RUN_DONE;
-  if (ran.cores) g->insts = all_insts(g);
+  if (ran.cores) g->insts = gpu_all_insts(g);
   p.insts = g->insts - g->insts_before;
   if (w->max_cycles && p.cycles >= w->max_cycles) return RUN_CYCLE_LIMIT;
   if (watch_insts(w, p.insts)) return RUN_INST_LIMIT;
@@ -264,49 +185,6 @@ void gpu_free(struct gpu *g)
 
 /* --- launches ---------------------------------------------------------------------------------- */
 
-static void begin_instances(struct gpu *g)
-{
-  instances_free(&g->instances_before);
-  instances_free(&g->instances);
-  if (g->by_instance) g->instances_before = instances_now(&g->net);
-}
-
-static void end_instances(struct gpu *g)
-{
-  if (!g->by_instance) return;
-  instances_free(&g->instances);
-  g->instances = instances_now(&g->net);
-  instances_since(&g->instances, &g->instances_before);
-}
-
-void gpu_count_instances(struct gpu *g, bool on)
-{
-  g->by_instance = on;
-}
-
-const struct gpu_instances *gpu_instances_of_run(const struct gpu *g)
-{
-  return g->instances.n_sms ? &g->instances : NULL;
-}
-
-/* Runs of copies alone follow each other by the thousand, and have hardly a window each. */
-static const struct netlist_stats *counters(struct gpu *g)
-{
-  const uint64_t at = domain_windows(g->domain);
-  if (!g->summed || g->summed_at != at) netlist_sum(&g->net, &g->counters);
-  g->summed = true;
-  g->summed_at = at;
-  return &g->counters;
-}
-
-static void begin_counting(struct gpu *g)
-{
-  g->insts = g->insts_before = all_insts(g);
-  g->before = *counters(g);
-  begin_instances(g);
-  netlist_traffic(&g->net, GRID_NONE, &g->moved_before[GRID_NONE]);
-}
-
 static void start_cores(struct gpu *g, const struct step_source *first)
 {
   g->control_bits = first->caps & STEP_CAP_CONTROL;
@@ -326,7 +204,7 @@ void gpu_begin(struct gpu *g, const struct step_source *first, struct gmem *imag
   g->ended = 0;
   memset(g->moved_in, 0, sizeof g->moved_in);
   for (unsigned i = 0; i < GRID_SLOTS; i++) g->grid[i].counts = false;
-  begin_counting(g);
+  gpu_begin_counting(g);
   netlist_start(&g->net, image, g->started);
   if (first) start_cores(g, first);
 }
@@ -354,7 +232,7 @@ static void begin_with_launch(struct gpu *g, const struct gpu_launch *l)
     g->begun = mem_alloc(sizeof *g->begun);
     *g->begun = g->before;
   }
-  begin_counting(g);
+  gpu_begin_counting(g);
   g->ended = 0;
   g->started = start_of(g, l);
   if (g->cores_started && !netlist_cores_idle(&g->net)) return;
@@ -440,20 +318,11 @@ bool gpu_open(struct gpu *g, const struct gpu_launch *l, unsigned *slot, struct 
   return true;
 }
 
-/* The last CTA has ended and the last store is in L2. A fence stands behind each kernel (NVIDIA open-gpu-doc, compute
- * class clc6c0, QMD field CWD_MEMBAR_TYPE), which takes its time even when no store is on its way. */
-static picos end_of_grid(const struct gpu *g, unsigned slot)
-{
-  picos last = netlist_last_answer(&g->net, slot), done = g->net.dispatcher.grid[slot].last_done;
-  if (g->net.dispatcher.grid[slot].done) done += (picos)g->params.membar_gpu_cycles * params_clock_ps(&g->params);
-  return last > done ? last : done;
-}
-
 void gpu_close(struct gpu *g, unsigned slot)
 {
   struct gpu_grid *grid = &g->grid[slot];
   BUG_ON(!grid->open);
-  if (end_of_grid(g, slot) > g->ended) g->ended = end_of_grid(g, slot);
+  if (gpu_end_of_grid(g, slot) > g->ended) g->ended = gpu_end_of_grid(g, slot);
   netlist_close_grid(&g->net, slot);
   arena_free(&grid->arena);
   grid->open = false;
@@ -536,310 +405,4 @@ void gpu_observe(struct gpu *g, struct observer *(*of)(void *ctx, unsigned core)
     struct observer *o = c->ops->observe ? of(ctx, i) : NULL;
     if (o) c->ops->observe(c, o);
   }
-}
-
-const struct hazard *gpu_hazards(const struct gpu *g)
-{
-  return g->hazards;
-}
-
-static void collect_hazards(struct gpu *g)
-{
-  hazard_start(g->hazards);
-  for (unsigned i = 0; i < g->net.n_cores; i++) {
-    const struct core *c = g->net.core[i];
-    if (c->ops->hazards_into) c->ops->hazards_into(c, g->hazards);
-  }
-}
-
-/* `end`: of the kernel, or of what there was of it. */
-static void collect(struct gpu *g, picos end)
-{
-  if (g->hazards) collect_hazards(g);
-  g->count.sum = *counters(g);
-  netlist_since(&g->count.sum, &g->before);
-  end_instances(g);
-  picos clock = params_clock_ps(&g->params), time = end - g->started;
-  g->count.stats = (struct gpu_stats){
-      .cycles = time / clock,
-      .launch_cycles = g->params.launch_latency_cycles,
-      .time_ps = time,
-      .sms = g->net.n_cores,
-      .ctas_per_sm = g->first.ctas,
-      .warps_per_sm = g->first.warps,
-      .shared_bytes_per_cta = g->first.shared_per_cta,
-      .warp_insts = g->count.sum.sm.warp_insts,
-  };
-}
-
-static unsigned stats_groups(struct gpu_stats *gpu, struct netlist_stats *sum, struct stat_group out[GPU_MAX_GROUPS])
-{
-  unsigned n = 0;
-  out[n++] = gpu_stats_group("gpu", gpu);
-  out[n++] = sm_stats_group("sm", &sum->sm);
-  out[n++] = noc_stats_group("noc", &sum->noc);
-  out[n++] = l2_stats_group("l2", &sum->l2);
-  out[n++] = dram_stats_group("dram", &sum->dram);
-  return n;
-}
-
-unsigned gpu_stats_groups(struct gpu *g, struct stat_group out[GPU_MAX_GROUPS])
-{
-  return stats_groups(&g->count.stats, &g->count.sum, out);
-}
-
-const struct hub_out_stats *gpu_links_of_run(const struct gpu *g)
-{
-  return g->outward ? &g->count.sum.outward : NULL;
-}
-
-static void check_laws_of(struct gpu *g, struct netlist_stats *sum)
-{
-  struct stat_group group[GPU_MAX_GROUPS];
-  struct err e = {0};
-  unsigned n = stats_groups(&g->count.stats, sum, group);
-  for (unsigned i = 0; i < n; i++)
-    if (!stat_check_laws(group[i], &e)) BUG("%s", e.msg);
-  if (!netlist_check_laws(&g->net, sum, &e)) BUG("%s", e.msg);
-}
-
-static void check_laws(struct gpu *g)
-{
-  struct netlist_stats all;
-  if (!g->begun) {
-    check_laws_of(g, &g->count.sum);
-    return;
-  }
-  all = *counters(g);
-  netlist_since(&all, g->begun);
-  check_laws_of(g, &all);
-}
-
-static void show_residents(const struct gpu *g)
-{
-  for (unsigned i = 0; g->watch->resident && i < g->net.n_cores; i++)
-    g->net.core[i]->ops->residents(g->net.core[i], g->watch->resident, g->watch->ctx);
-}
-
-static void place_in(const uint32_t size[3], uint64_t linear, uint32_t out[3])
-{
-  out[0] = (uint32_t)(linear % size[0]);
-  out[1] = (uint32_t)(linear / size[0] % size[1]);
-  out[2] = (uint32_t)(linear / size[0] / size[1]);
-}
-
-/* The first warp of this CTA that is not done, and what it waits in, unless one of an earlier CTA is to blame already:
- * a path that waits has left its instruction behind. */
-static void blame(void *ctx, const struct step_cta *c)
-{
-  struct fault *f = ctx;
-  for (unsigned k = 0; k < c->n_warps && !f->source; k++) {
-    const struct step_paths *paths = &c->warp[k]->paths;
-    if (!paths->n) continue;
-    const struct step_path *p = &paths->p[0];
-    unsigned lane = p->mask ? (unsigned)__builtin_ctzll(p->mask) : 0;
-    f->pc = p->wait ? code_previous(&c->source->code, p->pc) : p->pc;
-    f->source = c->source;
-    place_in(c->source->grid, c->id, f->cta);
-    place_in(c->source->block, (uint64_t)k * c->source->lanes + lane, f->thread);
-  }
-}
-
-static void deadlock(const struct gpu *g, struct fault *fault, FILE *report)
-{
-  *fault = (struct fault){.kind = FAULT_DEADLOCK};
-  for (unsigned i = 0; i < g->net.n_cores; i++) g->net.core[i]->ops->residents(g->net.core[i], blame, fault);
-  if (report) domain_dump(g->domain, report);
-  snprintf(fault->text, sizeof fault->text,
-           "deadlock: nothing can run any more (%llu of %llu CTAs done)",
-           (unsigned long long)g->net.dispatcher.done,
-           (unsigned long long)g->net.dispatcher.ctas);
-}
-
-static picos end_of_all(const struct gpu *g)
-{
-  picos last = g->ended;
-  for (unsigned i = 0; i < GRID_SLOTS; i++)
-    if (g->grid[i].open && end_of_grid(g, i) > last) last = end_of_grid(g, i);
-  return last;
-}
-
-bool gpu_launch_times(const struct gpu *g, unsigned slot, uint64_t *start, uint64_t *end)
-{
-  if (g->followed) {
-    const struct gpu_launch_report *l = &g->followed->launch[slot];
-    *start = l->start, *end = l->end;
-    return l->ended;
-  }
-  *start = g->net.dispatcher.grid[slot].start;
-  *end = end_of_grid(g, slot);
-  return netlist_grid_ended(&g->net, slot);
-}
-
-void gpu_count(struct gpu *g)
-{
-  if (g->followed) return;
-  collect(g, later(end_of_all(g), g->started));
-}
-
-enum run_end gpu_finish(struct gpu *g, struct fault *fault, FILE *report)
-{
-  bool stuck = g->stop == RUN_DONE && domain_state(g->domain) == DOMAIN_STUCK, done = g->stop == RUN_DONE && !stuck;
-  BUG_ON(done && domain_state(g->domain) != DOMAIN_IDLE);
-  collect(g, done ? later(end_of_all(g), g->started) : domain_now(g->domain));
-  if (done) {
-    check_laws(g);
-    return RUN_DONE;
-  }
-  show_residents(g);
-  if (stuck) deadlock(g, fault, report);
-  else if (g->stop == RUN_FAULT) *fault = *netlist_fault(&g->net, (struct netlist_ran){true, true});
-  return stuck ? RUN_FAULT : g->stop;
-}
-
-_Static_assert((int)GPU_RATE_STEPS == (int)DISPATCH_MARKS - 1, "a batch between two marks");
-
-bool gpu_rate(const struct gpu *g, unsigned slot, uint64_t batch_ps[GPU_RATE_STEPS], uint64_t *ctas)
-{
-  const struct dispatch_grid *d = &g->net.dispatcher.grid[slot];
-  if (d->n_marks < DISPATCH_MARKS) return false;
-  for (unsigned i = 0; i < GPU_RATE_STEPS; i++) batch_ps[i] = d->mark[i + 1] - d->mark[i];
-  *ctas = d->mark_step;
-  return true;
-}
-
-void gpu_counters(const struct gpu *g, struct netlist_stats *now)
-{
-  netlist_sum(&g->net, now);
-}
-
-void gpu_flow(const struct gpu *g, struct netlist_flow *now)
-{
-  netlist_flow(&g->net, now);
-}
-
-void gpu_traffic(const struct gpu *g, unsigned slot, struct traffic *t)
-{
-  if (g->followed) {
-    memcpy(t, g->followed->launch[slot].moved, sizeof *t);
-    return;
-  }
-  netlist_traffic(&g->net, slot, t);
-  traffic_since(t, &g->moved_before[slot]);
-}
-
-void gpu_space_traffic(const struct gpu *g, unsigned space, struct traffic *t)
-{
-  struct traffic one;
-  *t = g->moved_in[space];
-  for (unsigned i = 0; i < GRID_SLOTS; i++) {
-    if (!g->grid[i].counts || g->grid[i].space != space) continue;
-    gpu_traffic(g, i, &one);
-    traffic_add(t, &one);
-  }
-}
-
-const struct occupancy *gpu_occupancy(const struct gpu *g, unsigned slot)
-{
-  return &g->grid[slot].occupancy;
-}
-
-static size_t books_words(const struct gpu *g, unsigned slot)
-{
-  const uint64_t n = code_count(&g->net.dispatcher.grid[slot].source->code);
-  return n * WARP_STATE__N + 6 * n + 1;
-}
-
-static struct core_books books_in(const struct gpu *g, unsigned slot, uint64_t *books)
-{
-  const uint64_t n = code_count(&g->net.dispatcher.grid[slot].source->code), n_states = n * WARP_STATE__N;
-  return (struct core_books){.n_insts = n, .by_inst = books, .issued = books + n_states,
-                             .threads = books + n_states + n, .sectors = books + n_states + 2 * n,
-                             .passes = books + n_states + 3 * n, .conflicts = books + n_states + 4 * n,
-                             .excess = books + n_states + 5 * n};
-}
-
-size_t gpu_books_bytes(const struct gpu *g, unsigned slot)
-{
-  return books_words(g, slot) * sizeof(uint64_t);
-}
-
-uint64_t *gpu_books(const struct gpu *g, unsigned slot, size_t *bytes)
-{
-  uint64_t *books = mem_zeroed(books_words(g, slot), sizeof *books);
-  struct core_books b = books_in(g, slot, books);
-  *bytes = books_words(g, slot) * sizeof *books;
-  if (g->followed && g->followed->books) memcpy(books, g->followed->books, *bytes);
-  for (unsigned i = 0; !g->followed && i < g->net.n_cores; i++)
-    g->net.core[i]->ops->books_into(g->net.core[i], slot, &b);
-  return books;
-}
-
-struct gpu_inst_profile gpu_profile(const struct gpu *g, unsigned slot)
-{
-  size_t bytes;
-  uint64_t *books = gpu_books(g, slot, &bytes); /* one block, freed as by_inst */
-  const struct core_books b = books_in(g, slot, books);
-  return (struct gpu_inst_profile){.n_insts = b.n_insts, .n_states = WARP_STATE__N, .state_name = warp_state_name,
-                                   .by_inst = b.by_inst, .issued = b.issued, .threads = b.threads,
-                                   .sectors = b.sectors, .excess = b.excess, .passes = b.passes,
-                                   .conflicts = b.conflicts};
-}
-
-void gpu_profile_free(struct gpu_inst_profile *p)
-{
-  mem_free(p->by_inst);
-  *p = (struct gpu_inst_profile){0};
-}
-
-/* --- a GPU that another process simulates ------------------------------------------------------- */
-
-struct gpu_report gpu_report(const struct gpu *g)
-{
-  return (struct gpu_report){.domain = domain_report(g->domain), .ctas_done = gpu_ctas_done(g), .stopped = g->stop};
-}
-
-void gpu_follow(struct gpu *g, const struct gpu_report *r)
-{
-  if (!g->followed) g->followed = mem_zeroed(1, sizeof *g->followed);
-  g->followed->ctas_done = r->ctas_done;
-  g->stop = (enum run_end)r->stopped;
-  domain_follow(g->domain, &r->domain);
-  for (unsigned i = 0; i < LINK_PORT__N; i++) link_port_drop(g->port[i]);
-}
-
-struct gpu_launch_report gpu_launch_report(const struct gpu *g, unsigned slot)
-{
-  struct gpu_launch_report r = {0};
-  struct traffic t;
-  r.ended = gpu_launch_times(g, slot, &r.start, &r.end);
-  gpu_traffic(g, slot, &t);
-  _Static_assert(sizeof t == sizeof r.moved, "all that a launch moves");
-  memcpy(r.moved, &t, sizeof t);
-  return r;
-}
-
-void gpu_follow_launch(struct gpu *g, unsigned slot, const struct gpu_launch_report *r)
-{
-  BUG_ON(!g->followed);
-  g->followed->launch[slot] = *r;
-}
-
-const void *gpu_count_report(struct gpu *g, size_t *bytes)
-{
-  *bytes = sizeof g->count;
-  return &g->count;
-}
-
-void gpu_follow_count(struct gpu *g, const void *count)
-{
-  memcpy(&g->count, count, sizeof g->count);
-}
-
-void gpu_follow_books(struct gpu *g, unsigned slot, const uint64_t *books)
-{
-  const size_t words = books_words(g, slot);
-  BUG_ON(!g->followed);
-  g->followed->books = mem_resize(g->followed->books, words, sizeof *books);
-  memcpy(g->followed->books, books, words * sizeof *books);
 }
