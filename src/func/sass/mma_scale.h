@@ -40,22 +40,4 @@ static inline void mma_pick_scales(const struct sass_inst *s, struct uop *u)
   u->imm2 = a | (uint32_t)sass_get(s, FLD_SCALE_B) << 8 | (uint32_t)sass_get(s, FLD_SCALE_UR) << 16 | meta << 24;
 }
 
-/* The same as below of bytes, 32 of which are kept: of four, which one byte j of row `row` is. */
-static inline unsigned mma_sparse_byte(const uint32_t *meta, unsigned row, unsigned j)
-{
-  const uint32_t word = meta[4 * (row & 7) + 2 * (j / 16) + (row >> 3)];
-  return 4 * (j / 2) + (word >> (4 * (j / 2 % 8) + 2 * (j & 1)) & 3);
-}
-
-/* Which column of a sparse A element j of those kept in row `row` stands for: of four FP16 or BF16 elements, of two
- * TF32 ones. The bits of 16 (8) elements fill half a register: row g the lower, row g + 8 the upper half of lane
- * `first` of the four, those of the next 16 (8) in the lane behind it. */
-static inline unsigned mma_sparse_half(const uint32_t *meta, unsigned row, unsigned j, unsigned first, bool tf32)
-{
-  const unsigned group = tf32 ? j : j / 2, lane = 4 * (row & 7) + first + group / 4;
-  const uint32_t nibble = meta[lane & (LANES - 1)] >> (16 * (row >> 3) + 4 * (group & 3)) & 15;
-  if (tf32) return 2 * group + (nibble >> 3);
-  return 4 * group + (nibble >> 2 * (j & 1) & 3);
-}
-
 #endif

@@ -11,6 +11,8 @@
 sem_picker SEM_NAME(sem_half_part);
 sem_picker SEM_NAME(sem_mufu_part);
 /* Part of sem_mma_handler. */
+sem_picker SEM_NAME(sem_hmma_part); /* FP16, BF16, TF32 */
+sem_picker SEM_NAME(sem_imma_part); /* integers, bits */
 sem_picker SEM_NAME(sem_hmma884_part); /* Volta */
 sem_picker SEM_NAME(sem_dmma_part); /* FP64 */
 sem_picker SEM_NAME(sem_qmma_part); /* FP8 and narrower */

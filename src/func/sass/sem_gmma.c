@@ -22,7 +22,7 @@
 #include "func/sass/guest_fault.h"
 #include "func/sass/mma_frag.h"
 #include "func/sass/mma_narrow.h"
-#include "func/sass/mma_scale.h"
+#include "func/sass/mma_sparse.h"
 #include "func/sass/sem_fp_part.h"
 
 /* Hopper: F, L of FP16, BF16 and TF32 as for mma.sync, but FP8 is summed with 13 fraction bits

@@ -8,6 +8,7 @@
 #include "func/sass/func_launch.h"
 #include "func/sass/mma_fp4.h"
 #include "func/sass/mma_scale.h"
+#include "func/sass/mma_sparse.h"
 #include "func/sass/sem_fp_part.h"
 
 enum { DEPTH = 64, GROUPS = DEPTH / FP4_GROUP };

@@ -9,6 +9,7 @@
 #include "func/sass/mma_frag.h"
 #include "func/sass/mma_narrow.h"
 #include "func/sass/mma_scale.h"
+#include "func/sass/mma_sparse.h"
 #include "func/sass/sem_fp_part.h"
 
 /* uop.imm */
