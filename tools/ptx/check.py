@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """PTX arithmetic against exact results: does an instruction give the bits that PTX says, wherever its operands come from?
 
-Makes kernels of over 1,000 forms of PTX (integers, video, FP16, BF16, FP32, FP64, pairs of them, all cvt; forms.py has the table).
+Makes kernels of over 1,000 forms of PTX (integers, video, FP16, BF16, FP32, FP64, pairs of them, all cvt, to and from FP8, FP6, FP4 and
+by random bits too; forms.py has the table).
 A form's operands are in registers that differ from lane to lane, in parameters, in memory that all lanes load alike, or constants,
 by chance, and floating-point ones may be negated or made absolute before: so ptxas writes the kinds of operands and the modifiers that
 SASS has. Values are drawn with the edges of their types in front; the expected ones come from Python's integers and fractions,
 rounded once (exact.py). Each difference is printed, then a summary; status 1 when anything differs, 2 when nothing could be run.
 
   tools/ptx/check.py --sm 86                                  all forms of sm_86, 32 lanes each (seconds)
+  tools/ptx/check.py --sm 100a --forms 'cvt.*e2m1'            those of sm_100a alone too
   tools/ptx/check.py --sm 120 --seed 7 --forms 'cvt.*bf16'    those whose text matches, other values
   tools/ptx/check.py --sm 90 --operands uniform,immediate     operands of these kinds alone
   tools/ptx/check.py --sm 75 --count 30 --keep DIR            30 forms by chance; the PTX, cubin and launch file stay in DIR
@@ -171,7 +173,7 @@ def kernel(target, cases):
 def assemble(cases, path, options):
     """Writes PTX and cubin; the cases that ptxas takes."""
     first = HEAD.count('\n') + 1
-    target = f'sm_{options.sm}'
+    target = f'sm_{options.target}'
     while cases:
         path.with_suffix('.ptx').write_text(kernel(target, cases))
         command = ['ptxas', f'-arch={target}', f'-O{options.optimize}', '-o', path.with_suffix('.cubin'), path.with_suffix('.ptx')]
@@ -247,7 +249,7 @@ def check(options, folder):
     ran, compared, wrong = 0, 0, []
     for start in range(0, len(chosen), BATCH):
         cases = [draw_case(form, options, rng) for form in chosen[start:start + BATCH]]
-        path = folder / f'sm_{options.sm}_{options.seed}_{start // BATCH}'
+        path = folder / f'sm_{options.target}_{options.seed}_{start // BATCH}'
         cases = assemble(cases, path, options)
         if not cases:
             continue
@@ -258,7 +260,7 @@ def check(options, folder):
     for line in wrong:
         print(line)
     refused = len(chosen) - ran
-    print(f'sm_{options.sm} seed {options.seed}: {ran} forms ({refused} refused by ptxas), {compared} results, {len(wrong)} wrong')
+    print(f'sm_{options.target} seed {options.seed}: {ran} forms ({refused} refused by ptxas), {compared} results, {len(wrong)} wrong')
     return 2 if ran == 0 else int(bool(wrong))
 
 
@@ -295,10 +297,12 @@ def run_in_folder(name, check, options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('--sm', type=int, default=86, help='target, 75 and later (86)')
+    parser.add_argument('--sm', dest='target', default='86', help='target, 75 and later, or 100a, 103a, 120a (86)')
     parser.add_argument('--operands', type=places, default=PLACES, metavar='KINDS', help='of lane,param,uniform,immediate (all)')
     common_options(parser)
-    return run_in_folder('check.py', check, parser.parse_args())
+    options = parser.parse_args()
+    options.sm = int(options.target.rstrip('af'))
+    return run_in_folder('check.py', check, options)
 
 
 if __name__ == '__main__':

@@ -76,6 +76,7 @@ ELEMENTS = {
     'f16': Element(16, 5, 10), 'bf16': Element(16, 8, 7), 'tf32': Element(32, 8, 10, shift=13), 'f64': Element(64, 11, 52),
     'e4m3': Element(8, 4, 3), 'e5m2': Element(8, 5, 2), 'e3m2': Element(8, 3, 2), 'e2m3': Element(8, 2, 3),
     'e2m1': Element(8, 2, 1, shift=2),  # four bits in the middle of a byte
+    'e2m1x2': Element(4, 2, 1),
     's8': Element(8), 'u8': Element(8, signed=False), 's4': Element(4), 'u4': Element(4, signed=False), 'b1': Element(1, signed=False),
 }
 RESULTS = {'f16': Element(16, 5, 10), 'f32': Element(32, 8, 23), 'f64': Element(64, 11, 52), 's32': Element(32)}
@@ -83,8 +84,8 @@ RESULTS = {'f16': Element(16, 5, 10), 'f32': Element(32, 8, 23), 'f64': Element(
 
 class Form(NamedTuple):
     text: str  # {d}, {a}, {b}, {c} are the lists of registers, <d>, <a> and {m} the first one
-    words: dict  # 32-bit words of a lane: d, a, b, c, m
-    make: Callable  # of rng: the words of each lane (a, b, c, m in this order) and the result's, lane by lane
+    words: dict  # 32-bit words of a lane: d, a, b, c, m; x, y: one of factors
+    make: Callable  # of rng: the words of each lane (a, b, c, m, x, y in this order) and the result's, lane by lane
 
 
 class Shape(NamedTuple):
@@ -321,6 +322,133 @@ def sparse_forms():
                 yield product_form(text, Shape(16, 8, 64), ta, tb, tc, metadata=sparse_pairs(64, 3, 0))
 
 
+class Factors(NamedTuple):
+    kind: str  # ue8m0, ue4m3
+    each: int  # of a row of A or a column of B
+    byte_a: int
+    thread_a: int
+    byte_b: int
+    thread_b: int
+
+    def draw(self, rng):
+        if self.kind == 'ue8m0':
+            return rng.choice([126, 127, 128, 126, 127, 128, 125, 129, 255 if rng.random() < 0.02 else 127])
+        return rng.choice([0x30, 0x38, 0x3c, 0x40, 0x42])
+
+    def value(self, code):
+        """Times 8. None: not a number."""
+        if self.kind == 'ue8m0':
+            return None if code == 255 else 1 << (code - 124)
+        return int(ELEMENTS['e4m3'].value(code) * 8)
+
+    def deal(self, codes, lanes, byte, rng):
+        """A word for each lane; lanes: whose factors a lane has, the others have noise, as have bytes that are not selected."""
+        words = []
+        for lane in range(LANES):
+            word = list(rng.randbytes(4))
+            if lane in lanes:
+                word[byte:byte + self.each] = codes[lanes[lane]]
+            words.append(int.from_bytes(bytes(word), 'little'))
+        return words
+
+    def operands(self):
+        return f'{{x}}, {{{self.byte_a}, {self.thread_a}}}, {{y}}, {{{self.byte_b}, {self.thread_b}}}'
+
+
+def scaled_form(name, kind, ta, tb, factors, sparse):
+    """PTX ISA, "Block scaling": rows g and g + 8 of A have their factors in lanes 4 g + 2 thread_a and the one behind it, column g of B
+    in lane 4 g + thread_b."""
+    shape, ea, eb, ec = shape_of(name), ELEMENTS[ta], ELEMENTS[tb], RESULTS['f32']
+    stored, block = shape.k // 2 if sparse else shape.k, shape.k // factors.each
+    metadata = sparse and (sparse_four_bit if ea.bits == 4 else sparse_pairs)(shape.k, 3, 0)
+    lanes_a = {4 * g + 2 * factors.thread_a + h: g + 8 * h for g in range(8) for h in (0, 1)}
+    lanes_b = {4 * g + factors.thread_b: g for g in range(8)}
+
+    def element(c, row, places, column, fa, fb):
+        """Elements times 4, factors times 8: integers."""
+        if None in fa or None in fb:
+            return 0x7fffffff
+        total = sum(x * column[at] * fa[at // block] * fb[at // block] for x, at in zip(row, places))
+        return ec.encode(ec.value(c) + Fraction(total, 1024))
+
+    def make(rng):
+        a = [[ea.draw(rng) for _ in range(stored)] for _ in range(16)]
+        b = [[eb.draw(rng) for _ in range(shape.k)] for _ in range(8)]
+        c = [[draw_sum('f32', rng, False) for _ in range(8)] for _ in range(16)]
+        fa, fb = ([[factors.draw(rng) for _ in range(factors.each)] for _ in range(rows)] for rows in (16, 8))
+        places, meta = metadata(rng) if sparse else ([range(shape.k)] * 16, None)
+        va, vb = ([[factors.value(code) for code in row] for row in codes] for codes in (fa, fb))
+        wa, wb = ([[int(e.value(code) * 4) for code in row] for row in codes] for e, codes in ((ea, a), (eb, b)))
+        d = [[element(c[i][j], wa[i], places[i], wb[j], va[i], vb[j]) for j in range(8)] for i in range(16)]
+        x, y = factors.deal(fa, lanes_a, factors.byte_a, rng), factors.deal(fb, lanes_b, factors.byte_b, rng)
+        lanes = [deal_a(a, ea.bits, lane) + deal_b(b, eb.bits, lane) + deal_c(c, 32, lane) + ([meta[lane]] if sparse else []) + [x[lane], y[lane]]
+                 for lane in range(LANES)]
+        return lanes, [deal_c(d, 32, lane) for lane in range(LANES)]
+
+    head = 'mma.sp::ordered_metadata.sync' if sparse else 'mma.sync'
+    types = '.'.join(['f32', ta.removesuffix('x2'), tb.removesuffix('x2'), 'f32', factors.kind])
+    text = (f'{head}.aligned.{name}.row.col.kind::{kind}.block_scale.scale_vec::{factors.each}X.{types} {{d}}, {{a}}, {{b}}, {{c}}, '
+            f'{"{m}, 0, " if sparse else ""}{factors.operands()};')
+    return Form(text, {'d': 4, 'a': 4, 'b': 4 if sparse else 2, 'c': 4, 'm': int(sparse), 'x': 1, 'y': 1}, make)
+
+
+def scaled_forms():
+    """All selectors of one pair of types, one of each other pair."""
+    narrow = ['e4m3', 'e5m2', 'e3m2', 'e2m3', 'e2m1']
+    selectors = [(ba, ta, bb, tb) for ba in range(4) for ta in (0, 1) for bb in range(4) for tb in range(4)]
+    for sparse in (False, True):
+        for i, (ta, tb) in enumerate((ta, tb) for ta in narrow for tb in narrow):
+            for s in selectors if i == 0 else [selectors[37 * i % len(selectors)]]:
+                yield scaled_form('m16n8k64' if sparse else 'm16n8k32', 'mxf8f6f4', ta, tb, Factors('ue8m0', 1, *s), sparse)
+        for kind, factor, each in (('mxf4', 'ue8m0', 2), ('mxf4nvf4', 'ue8m0', 2), ('mxf4nvf4', 'ue4m3', 4)):
+            for s in selectors:
+                if s[0] % each == 0 and s[2] % each == 0:
+                    yield scaled_form('m16n8k128' if sparse else 'm16n8k64', kind, 'e2m1x2', 'e2m1x2', Factors(factor, each, *s), sparse)
+
+
+def quad_form(la, lb, td, tc):
+    """mma.m8n8k4 of FP16: four products at once, of lanes 4 q to 4 q + 3 and those 16 behind them (PTX ISA, "Matrix fragments for
+    mma.m8n8k4 with .f16")."""
+    f16 = ELEMENTS['f16']
+
+    def a_at(lane, i):
+        high = 4 * (lane // 16)
+        return (lane % 4 + high, i) if la == 'row' else (i + high, lane % 4)
+
+    def b_at(lane, i):
+        high = 4 * (lane // 16)
+        return (lane % 4, i + high) if lb == 'row' else (i, lane % 4 + high)
+
+    def c_at(lane, i, t):
+        high = 4 * (lane // 16)
+        return (lane % 4 + high, i) if t == 'f16' else ((lane & 1) + (i & 2) + high, (i & 4) + (lane & 2) + (i & 1))
+
+    def make(rng):
+        a = [[[f16.draw(rng) for _ in range(4)] for _ in range(8)] for _ in range(4)]
+        b = [[[f16.draw(rng) for _ in range(8)] for _ in range(4)] for _ in range(4)]
+        c = [[[draw_sum(tc, rng, False) for _ in range(8)] for _ in range(8)] for _ in range(4)]
+        d = [[[finish(td, RESULTS[tc].value(c[q][i][j]) + sum(f16.value(a[q][i][k]) * f16.value(b[q][k][j]) for k in range(4)), False)
+               for j in range(8)] for i in range(8)] for q in range(4)]
+        lanes, results = [], []
+        for lane in range(LANES):
+            q = lane // 4 % 4
+            pick = lambda matrix, at, count, bits: pack([matrix[q][x][y] for x, y in (at(lane, i) for i in range(count))], bits)
+            sums = lambda matrix, t: pick(matrix, lambda lane, i: c_at(lane, i, t), 8, RESULTS[t].bits)
+            lanes.append(pick(a, a_at, 4, 16) + pick(b, b_at, 4, 16) + sums(c, tc))
+            results.append(sums(d, td))
+        return lanes, results
+
+    text = f'mma.sync.aligned.m8n8k4.{la}.{lb}.{td}.f16.f16.{tc} {{d}}, {{a}}, {{b}}, {{c}};'
+    return Form(text, {'d': 8 if td == 'f32' else 4, 'a': 2, 'b': 2, 'c': 8 if tc == 'f32' else 4, 'm': 0}, make)
+
+
+def quad_forms():
+    for la in ('row', 'col'):
+        for lb in ('row', 'col'):
+            for td, tc in (('f16', 'f16'), ('f32', 'f32'), ('f32', 'f16')):
+                yield quad_form(la, lb, td, tc)
+
+
 MOVE = """{{.reg .u32 r, q, i; mov.u32 r, %room; mov.u32 i, %tid.x; mad.lo.u32 q, i, 16, r; st.shared.v4.b32 [q], {{a}}; bar.warp.sync -1;
 mad.lo.u32 i, {{m}}, 16, r; {instruction} bar.warp.sync -1; {read} bar.warp.sync -1; }}""".replace('\n', ' ')
 
@@ -392,7 +520,7 @@ def move_forms():
 
 
 def all_forms():
-    return [*dense_forms(), *sparse_forms(), *move_forms()]
+    return [*dense_forms(), *sparse_forms(), *move_forms(), *scaled_forms(), *quad_forms()]
 
 
 IN, OUT = 40, 16  # words of a lane in front of a form and behind it
@@ -437,15 +565,15 @@ def registers(name, words, wide):
 def body(index, form):
     wide = '.f64' in form.text
     text, lines, at = form.text, [], 0
-    for name in 'abcm':
-        if not form.words[name]:
+    for name in 'abcmxy':
+        if not form.words.get(name):
             continue
         names, declare, each, t = registers(name, form.words[name], wide)
         lines.append(declare)
         for register in each:
             lines.append(f'ld.global.{t} {register}, [%in+{(index * IN + at) * 4}];')
             at += 2 if wide else 1
-        text = text.replace(f'{{{name}}}', names if name != 'm' else each[0]).replace(f'<{name}>', each[0])
+        text = text.replace(f'{{{name}}}', names if name in 'abc' else each[0]).replace(f'<{name}>', each[0])
     names, declare, each, t = registers('d', form.words['d'], wide)
     lines += [declare, text.replace('{d}', names).replace('<d>', each[0])]
     for i, register in enumerate(each):

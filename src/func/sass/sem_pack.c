@@ -75,7 +75,7 @@ static uint32_t narrow_from_f32(uint32_t v, const struct narrow *f, unsigned sig
   return (v >> 31) << sign | narrow_magnitude(fabs((double)x), f, r);
 }
 
-/* The slices of c that .RS adds: [0] for a, [1] for b. Measured on sm_100 (b16 and wider: a reads the upper half of c,
+/* The slices of c that .RS adds: [0] for a, [1] for b. Measured on sm_100 (BF16: a reads the upper half of c,
  * b the lower; bytes: both the upper half, a in reverse; FP4: both bytes 3 and 1, a in reverse). */
 static uint32_t reversed16(uint32_t v)
 {
@@ -105,9 +105,15 @@ static uint32_t half_by_chance(uint32_t v, uint32_t random, uint32_t imm)
   return narrow_from_f32(v, &open, 15, imm, &(struct rounding){true, random});
 }
 
+/* FP16 takes the low 13 bits of a half of c, as many as FP32 has more (PTX ISA, cvt: 13 LSBs, 3 MSBs are 0), BF16 all. */
+static uint32_t random_of(uint32_t half, uint32_t imm)
+{
+  return (imm & TO_BF16 ? half : half << 3) & 0xffff;
+}
+
 static uint32_t to_halves(uint32_t a, uint32_t b, uint32_t c, uint32_t imm)
 {
-  return half_by_chance(a, c >> 16, imm) << 16 | half_by_chance(b, c & 0xffff, imm);
+  return half_by_chance(a, random_of(c >> 16, imm), imm) << 16 | half_by_chance(b, random_of(c, imm), imm);
 }
 
 /* The two numbers that a pack converts, as FP32: a and b, or the pair in b. */
