@@ -71,7 +71,7 @@ static void pools()
 // What is freed stays reserved until the program waits for the GPU, and behind that as much as the threshold says.
 static void thresholds(cudaMemPool_t pool, cudaStream_t stream, size_t bytes)
 {
-  unsigned long long keep = 2 * bytes, zero = 0;
+  unsigned long long keep = 2 * bytes, zero = 0, all = ~0ull;
   void *p[3], *again;
   CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep));
   CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReservedMemHigh, &zero));
@@ -90,6 +90,16 @@ static void thresholds(cudaMemPool_t pool, cudaStream_t stream, size_t bytes)
   CHECK(used(pool, cudaMemPoolAttrReservedMemHigh) == 3 * bytes);
   CUDA(cudaMemPoolTrimTo(pool, 0));
   CHECK(used(pool, cudaMemPoolAttrReservedMemCurrent) == bytes); // it is in use
+  CUDA(cudaMallocAsync(&p[0], 64 << 20, stream)); // what is kept goes when the GPU's memory does not suffice
+  CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all));
+  CUDA(cudaFreeAsync(p[0], stream));
+  CUDA(cudaStreamSynchronize(stream));
+  size_t left, total;
+  CHECK(used(pool, cudaMemPoolAttrReservedMemCurrent) == bytes + (64 << 20));
+  CUDA(cudaMemGetInfo(&left, &total));
+  CUDA(cudaMalloc(&p[1], left + (32 << 20)));
+  CHECK(used(pool, cudaMemPoolAttrReservedMemCurrent) == bytes);
+  CUDA(cudaFree(p[1]));
   CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &zero));
   CUDA(cudaFreeAsync(again, stream));
   CUDA(cudaStreamSynchronize(stream));

@@ -15,7 +15,6 @@
 #include "cuda/core/managed.h"
 #include "cuda/core/mps.h"
 #include "cuda/core/peer_access.h"
-#include "cuda/core/pool.h"
 #include "cuda/core/shim.h"
 #include "host/live_gpu.h"
 
@@ -130,7 +129,7 @@ CUresult memory_alloc(struct shim *s, struct board *b, uint64_t *addr, uint64_t 
   if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
   *addr = guest_alloc(s, b, bytes, "allocation");
   if (!*addr) {
-    pools_settle(s, true);
+    parts_shrink(s);
     *addr = guest_alloc(s, b, bytes, "allocation");
   }
   if (!*addr) return CUDA_ERROR_OUT_OF_MEMORY;

@@ -322,8 +322,8 @@ static void count_use(struct pool *p, uint64_t bytes)
   if (p->used + p->kept > p->reserved_high) p->reserved_high = p->used + p->kept;
 }
 
-/* Memory of that size that the stream gave back last, or that no stream has any more: it is the stream's at once. What is
- * still to be freed by the stream itself is so, too, since its operations follow each other (CUDA Programming Guide,
+/* Memory of that size that the stream gave back last, or that no stream has any more: it is the stream's at once. What
+ * is still to be freed by the stream itself is so, too, since its operations follow each other (CUDA Programming Guide,
  * "Stream-Ordered Memory Allocator": reuse in the same stream needs no synchronisation). */
 static struct block *given_back(struct shim *s, const struct pool *p, uint64_t bytes, uint64_t stream)
 {
@@ -348,9 +348,14 @@ static void take_again(struct pool *p, struct block *b)
   b->back.stream = 0;
 }
 
-void pools_settle(struct shim *s, bool all)
+void pools_settle(struct shim *s)
 {
-  for (struct pool *p = s->pools.first; p; p = p->next) release_kept(s, p, all ? 0 : p->threshold);
+  for (struct pool *p = s->pools.first; p; p = p->next) release_kept(s, p, p->threshold);
+}
+
+static void shrink(struct shim *s)
+{
+  for (struct pool *p = s->pools.first; p; p = p->next) release_kept(s, p, 0);
 }
 
 CUresult pool_alloc(struct shim *s, CUmemoryPool p, uint64_t *addr, uint64_t bytes, uint64_t stream)
@@ -400,8 +405,8 @@ void pool_give_back(struct shim *s, uint64_t addr, uint64_t stream)
 
 bool pool_is_captured(const struct shim *s, CUmemoryPool p) { return !exists(s, p) || p->kind == BLOCK_DEVICE; }
 
-/* Whether a pool keeps memory that a stream frees now, until the program waits for the GPU. The sanitizer's go at once, so
- * that what uses them later is seen, and so do those of the host. */
+/* Whether a pool keeps memory that a stream frees now, until the program waits for the GPU. The sanitizer's go at once,
+ * so that what uses them later is seen, and so do those of the host. */
 static bool is_kept(const struct shim *s, const struct block *b)
 {
   const struct pool *p = (const struct pool *)b->owner;
@@ -434,4 +439,4 @@ static void reset(struct shim *s, struct board *b)
   }
 }
 
-const struct shim_part pool_part = { .reset = reset };
+const struct shim_part pool_part = { .shrink = shrink, .reset = reset };

@@ -1,7 +1,7 @@
 /* Memory pools: what stream-ordered allocations are counted against. All pools of a device take from its one memory,
- * others from the host's or from managed memory. A pool of a device keeps what streams have freed until the program waits
- * for the GPU, and then as much as its release threshold says (docs/exec.md). Of the reuse policies that for memory that
- * other streams have freed is followed; the others are kept for the program to read back.
+ * others from the host's or from managed memory. A pool of a device keeps what streams have freed until the program
+ * waits for the GPU, and then as much as its release threshold says (docs/exec.md). Of the reuse policies that for
+ * memory that other streams have freed is followed; the others are kept for the program to read back.
  */
 #ifndef WS_CUDA_POOL_H
 #define WS_CUDA_POOL_H
@@ -51,13 +51,13 @@ CUresult pool_get(struct shim *, CUmemoryPool, int attribute, void *value);
 CUresult pool_set(struct shim *, CUmemoryPool, int attribute, const void *value);
 /* What it keeps goes until it has at most so many bytes, those in use among them. */
 CUresult pool_trim(struct shim *, CUmemoryPool, uint64_t most);
-/* The program has waited for the GPU: what pools keep beyond their thresholds, or all of it, is the GPU's again. */
-void pools_settle(struct shim *, bool all);
+/* The program has waited for the GPU: what pools keep beyond their thresholds is the GPU's again. */
+void pools_settle(struct shim *);
 CUresult pool_access(struct shim *, CUmemoryPool, const CUmemLocation *, int *flags);
 CUresult pool_set_access(struct shim *, CUmemoryPool, const CUmemAccessDesc *, size_t n);
 
-/* For the stream of that key, not 0 and never used for another one: memory of the same size that it was told to free, or
- * that the pool keeps, is taken first. */
+/* For the stream of that key, not 0 and never used for another one: memory of the same size that it was told to free,
+ * or that the pool keeps, is taken first. */
 CUresult pool_alloc(struct shim *, CUmemoryPool, uint64_t *addr, uint64_t bytes, uint64_t stream);
 /* Whether a graph's node can allocate from it: memory of a GPU. */
 bool pool_is_captured(const struct shim *, CUmemoryPool);

@@ -38,7 +38,7 @@ CUresult stream_wait(struct shim *s, CUstream h)
   struct command *c = all_before(s, st);
   r = task_wait(s, c);
   command_drop(c);
-  pools_settle(s, false);
+  pools_settle(s);
   return r;
 }
 
@@ -77,7 +77,7 @@ CUresult event_wait(struct shim *s, CUevent h)
   if (!e) return CUDA_ERROR_INVALID_HANDLE;
   if (capture_has_event(s, e)) return CUDA_ERROR_CAPTURED_EVENT;
   CUresult r = e->command ? task_wait(s, e->command) : shim_wait(s, 0);
-  pools_settle(s, false);
+  pools_settle(s);
   return r;
 }
 
@@ -144,7 +144,7 @@ static CUresult wait_for_all(struct shim *s, board_mask boards, const struct gre
   front_give(&s->front, c);
   r = task_wait(s, c);
   command_drop(c);
-  pools_settle(s, false);
+  pools_settle(s);
   return r;
 }
 
