@@ -303,14 +303,23 @@ template <typename T> static void singular(cusolverDnHandle_t h, int m, int n, i
   }
   cusolverDnDestroyGesvdjInfo(params);
   if (m < n) return;
-  for (const char *jobs : {"AA", "SS", "NN", "OS", "SO"}) {
+  for (const char *jobs : {"AA", "SS", "NN", "OS", "SO", "AA64", "SS64", "NN64", "OS64"}) { // 64: the 64-bit interface
     matrix<T> a(m, n), u(m, m), vt(n, n);
     put(a, of_rank(m, n, rank, by, !std::is_floating_point<T>::value));
     const table before = a.get();
     a.up(), u.up(), vt.up();
-    bool right = !t::gesvd_room(h, m, n, &words) && words > 0;
-    right = right && !t::gesvd(h, jobs[0], jobs[1], m, n, a.at, a.ld, s, u.at, u.ld, vt.at, vt.ld, room_of<T>(words), words,
-                               (typename t::real *)nullptr, info);
+    bool right;
+    if (jobs[2]) {
+      size_t bytes = 0, host_bytes = 1;
+      right = !cusolverDnXgesvd_bufferSize(h, nullptr, jobs[0], jobs[1], m, n, t::a_type, a.at, a.ld, t::w_type, s, t::a_type, u.at, u.ld,
+                                           t::a_type, vt.at, vt.ld, t::a_type, &bytes, &host_bytes) && host_bytes == 0;
+      right = right && !cusolverDnXgesvd(h, nullptr, jobs[0], jobs[1], m, n, t::a_type, a.at, a.ld, t::w_type, s, t::a_type, u.at, u.ld, t::a_type,
+                                         vt.at, vt.ld, t::a_type, room_of<T>(bytes / sizeof(T) + 1), bytes, nullptr, 0, info);
+    } else {
+      right = !t::gesvd_room(h, m, n, &words) && words > 0;
+      right = right && !t::gesvd(h, jobs[0], jobs[1], m, n, a.at, a.ld, s, u.at, u.ld, vt.at, vt.ld, room_of<T>(words), words,
+                                 (typename t::real *)nullptr, info);
+    }
     check(right && info_of(info) == 0, "gesvd: statuses");
     a.back(), u.back(), vt.back();
     table left = jobs[0] == 'O' ? a.get() : columns(u.get(), 0, jobs[0] == 'A' ? m : n), turned = vt.get();

@@ -244,6 +244,50 @@ template <typename T> static void by_pointers(cublasLtHandle_t h, int m, int n, 
   for (cublasLtMatrixLayout_t x : l) cublasLtMatrixLayoutDestroy(x);
 }
 
+// Matrices of which each has an order of its own, and an operation on top of it: `orders` has a bit for each of A, B and the result that is row-major.
+template <typename T> static void of_orders(cublasLtHandle_t h, int m, int n, int k, int orders, cublasOperation_t op_a, cublasOperation_t op_b)
+{
+  const bool turn_a = op_a != CUBLAS_OP_N, turn_b = op_b != CUBLAS_OP_N;
+  const int rows_a = turn_a ? k : m, cols_a = turn_a ? m : k, rows_b = turn_b ? n : k, cols_b = turn_b ? k : n;
+  const bool row_a = orders & 1, row_b = orders & 2, row_d = orders & 4;
+  matrix<T> a(0, row_a ? rows_a : cols_a, (row_a ? cols_a : rows_a) + 3, 1), b(0, row_b ? rows_b : cols_b, (row_b ? cols_b : rows_b) + 5, 1);
+  matrix<T> d(0, row_d ? m : n, (row_d ? n : m) + 1, 1);
+  cublasLtMatmulDesc_t desc;
+  cublasLtMatrixLayout_t la, lb, ld;
+  const cublasLtOrder_t row = CUBLASLT_ORDER_ROW;
+  cublasLtMatmulDescCreate(&desc, kind<T>::c, kind<T>::s);
+  cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_TRANSA, &op_a, sizeof op_a);
+  cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_TRANSB, &op_b, sizeof op_b);
+  cublasLtMatrixLayoutCreate(&la, kind<T>::t, rows_a, cols_a, a.ld), cublasLtMatrixLayoutCreate(&lb, kind<T>::t, rows_b, cols_b, b.ld);
+  cublasLtMatrixLayoutCreate(&ld, kind<T>::t, m, n, d.ld);
+  if (row_a) cublasLtMatrixLayoutSetAttribute(la, CUBLASLT_MATRIX_LAYOUT_ORDER, &row, sizeof row);
+  if (row_b) cublasLtMatrixLayoutSetAttribute(lb, CUBLASLT_MATRIX_LAYOUT_ORDER, &row, sizeof row);
+  if (row_d) cublasLtMatrixLayoutSetAttribute(ld, CUBLASLT_MATRIX_LAYOUT_ORDER, &row, sizeof row);
+  scalars s;
+  s.fill(kind<T>::s, 2, 0);
+  const cublasStatus_t status = cublasLtMatmul(h, desc, s.bytes[0], a.at, la, b.at, lb, s.bytes[1], d.at, ld, d.at, ld, nullptr, nullptr, 0, 0);
+  // A conjugate transposed complex matrix in the other order is its conjugate in memory.
+  const bool complex = kind<T>::t == CUDA_C_32F || kind<T>::t == CUDA_C_64F;
+  const bool refused = complex && ((op_a == CUBLAS_OP_C && row_a != row_d) || (op_b == CUBLAS_OP_C && row_b != row_d));
+  bool right = status == (refused ? CUBLAS_STATUS_NOT_SUPPORTED : CUBLAS_STATUS_SUCCESS);
+  d.fetch();
+  const auto at = [](const matrix<T> &x, bool rows, int r, int col) { return rows ? x.get(col, r, 0) : x.get(r, col, 0); };
+  const auto of = [&](const matrix<T> &x, bool rows, cublasOperation_t op, int r, int col) {
+    if (op == CUBLAS_OP_N) return at(x, rows, r, col);
+    const wide v = at(x, rows, col, r);
+    return op == CUBLAS_OP_C ? std::conj(v) : v;
+  };
+  for (int col = 0; col < n && !refused; col++)
+    for (int r = 0; r < m; r++) {
+      wide want = 0;
+      for (int i = 0; i < k; i++) want += 2.0 * of(a, row_a, op_a, r, i) * of(b, row_b, op_b, i, col);
+      if (std::abs(at(d, row_d, r, col) - want) > (sizeof(T) == 2 ? 8e-3 : 1e-5) * (std::abs(want) + 1)) right = false;
+    }
+  say(right, refused ? "refused: a conjugate" : "mixed orders", m, n, k, orders, (int)op_a + 3 * (int)op_b);
+  cublasLtMatmulDescDestroy(desc);
+  for (cublasLtMatrixLayout_t x : {la, lb, ld}) cublasLtMatrixLayoutDestroy(x);
+}
+
 int main()
 {
   cublasHandle_t h;
@@ -272,6 +316,12 @@ int main()
     by_pointers<__half>(lt, 64, 72, 40, rows, false), by_pointers<__nv_bfloat16>(lt, 33, 5, 1100, rows, false);
   }
   by_pointers<float>(lt, 16, 16, 16, false, true);
+  for (int orders = 0; orders < 8; orders++)
+    for (cublasOperation_t op_a : {CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C})
+      for (cublasOperation_t op_b : {CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C}) {
+        of_orders<float>(lt, 19, 12, 9, orders, op_a, op_b), of_orders<std::complex<float>>(lt, 9, 14, 11, orders, op_a, op_b);
+        of_orders<__half>(lt, 40, 16, 24, orders, op_a, op_b);
+      }
   cublasLtDestroy(lt), cublasDestroy(h);
   printf("%d products, %d wrong\n", cases, failures);
   return failures != 0;

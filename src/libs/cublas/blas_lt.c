@@ -401,7 +401,18 @@ static bool takes_pointers(const struct lt_desc *d, const struct lt_layout *a, c
          d->epilogue == EPI_DEFAULT;
 }
 
-/* Row-major D = A B is D^T = B^T A^T column-major: operands change places. Only all of one order are served. */
+static bool is_complex(int type) { return type == DATA_C_32F || type == DATA_C_64F; }
+
+/* What is done to an operand that is stored in the other order than the result: its memory is the transposed one.
+ * -1: conjugation alone, which no kernel has. */
+static int in_order(int op, const struct lt_layout *l, const struct lt_layout *result)
+{
+  if (l->order == result->order) return op;
+  if (op == BLAS_OP_N) return BLAS_OP_T;
+  return op == BLAS_OP_T || !is_complex(l->type) ? BLAS_OP_N : -1;
+}
+
+/* Row-major D = A B is D^T = B^T A^T column-major: operands change places. C has D's order. */
 static blas_status describe(struct blas_product *p, const struct lt_desc *d, const void *alpha, const void *a,
                             const struct lt_layout *la, const void *b, const struct lt_layout *lb, const void *beta,
                             const void *c, const struct lt_layout *lc, void *o, const struct lt_layout *lo)
@@ -410,9 +421,11 @@ static blas_status describe(struct blas_product *p, const struct lt_desc *d, con
   const bool rows = lo->order == ORDER_ROW;
   if (!sizes_agree(d, la, lb, lc, lo) || (unsigned)d->op_a >= BLAS_OPS || (unsigned)d->op_b >= BLAS_OPS || bits < 0)
     return BLAS_INVALID_VALUE;
-  if (la->order > ORDER_ROW || lb->order > ORDER_ROW || lo->order > ORDER_ROW || lc->order != lo->order ||
-      la->order != lo->order || lb->order != lo->order || d->op_c != BLAS_OP_N || d->pointer_mode > BLAS_DEVICE ||
-      d->unknown || (rows && (d->epilogue != EPI_DEFAULT || blas_is_narrow(la->type))))
+  const int op_a = in_order(d->op_a, la, lo), op_b = in_order(d->op_b, lb, lo);
+  const bool columns = !rows && la->order == lo->order && lb->order == lo->order;
+  if (la->order > ORDER_ROW || lb->order > ORDER_ROW || lo->order > ORDER_ROW || lc->order != lo->order || op_a < 0 ||
+      op_b < 0 || d->op_c != BLAS_OP_N || d->pointer_mode > BLAS_DEVICE || d->unknown ||
+      (rows && d->epilogue != EPI_DEFAULT) || (!columns && blas_is_narrow(la->type)))
     return BLAS_NOT_SUPPORTED;
   const bool pointers = takes_pointers(d, la, lb, lc, lo);
   if (!pointers && (la->mode || lb->mode || lc->mode || lo->mode)) return BLAS_NOT_SUPPORTED;
@@ -420,13 +433,13 @@ static blas_status describe(struct blas_product *p, const struct lt_desc *d, con
   if (blas_is_narrow(lo->type) ? d->mode_out && !d->scale_out : d->scale_out != NULL) return BLAS_INVALID_VALUE;
   if (((bits & WS_BIAS) && !d->bias) || (uses_aux && (!d->aux || d->aux_ld < (int64_t)lo->rows)))
     return BLAS_INVALID_VALUE;
-  *p = (struct blas_product){.op_a = d->op_a, .op_b = d->op_b, .m = (int64_t)lo->rows, .n = (int64_t)lo->cols};
+  *p = (struct blas_product){.op_a = op_a, .op_b = op_b, .m = (int64_t)lo->rows, .n = (int64_t)lo->cols};
   p->k = (int64_t)(d->op_a == BLAS_OP_N ? la->cols : la->rows);
   p->batch = lo->batch, p->pointers = pointers;
   p->a = operand(a, la), p->b = operand(b, lb), p->c = operand(c, lc), p->d = operand(o, lo);
   if (rows) {
     p->a = operand(b, lb), p->b = operand(a, la);
-    p->op_a = d->op_b, p->op_b = d->op_a;
+    p->op_a = op_b, p->op_b = op_a;
     p->m = (int64_t)lo->cols, p->n = (int64_t)lo->rows;
   }
   p->alpha = alpha, p->beta = beta;

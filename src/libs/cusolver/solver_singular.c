@@ -1,5 +1,6 @@
-/* Singular values: gesvd, gesvdj and its batches, gesvda. All have the same kernel, rotations from one side, so limits
- * of sweeps and tolerances that a program sets change nothing; values are always in descending order. */
+/* Singular values: gesvd (also by the 64-bit interface), gesvdj and its batches, gesvda. All have the same kernel,
+ * rotations from one side, so limits of sweeps and tolerances that a program sets change nothing; values are always in
+ * descending order. */
 #include <limits.h>
 
 #include "libs/cusolver/solver_types.h"
@@ -233,3 +234,44 @@ FUNCTIONS(S, float, float, SOLVER_S)
 FUNCTIONS(D, double, double, SOLVER_D)
 FUNCTIONS(C, struct complex_f32, float, SOLVER_C)
 FUNCTIONS(Z, struct complex_f64, double, SOLVER_Z)
+
+/* The 64-bit interface. */
+struct svd_types {
+  int a, s, u, v, compute;
+};
+
+/* SOLVER_S to SOLVER_Z; -1: types that do not go together. */
+static int type_of(const struct svd_types *y)
+{
+  const int t = solver_type(y->a);
+  if (t < 0 || y->compute != y->a || y->u != y->a || y->v != y->a || solver_type(y->s) != (t & 1)) return -1;
+  return t;
+}
+
+PUBLIC solver_status cusolverDnXgesvd_bufferSize(const struct solver *h, void *params, signed char u_job,
+                                                 signed char v_job, int64_t m, int64_t n, int data, const void *a,
+                                                 int64_t lda, int data_s, const void *s, int data_u, const void *u,
+                                                 int64_t ldu, int data_v, const void *v, int64_t ldv, int compute,
+                                                 size_t *device, size_t *host)
+{
+  const struct svd_types y = {data, data_s, data_u, data_v, compute};
+  const struct factors q = {.m = m, .n = n, .lda = lda, .batch = 1};
+  const int t = type_of(&y);
+  (void)params, (void)u_job, (void)v_job, (void)a, (void)s, (void)u, (void)ldu, (void)v, (void)ldv;
+  if (!solver_handle_is(h)) return SOLVER_NOT_INITIALIZED;
+  if (t < 0 || m < n || !good(&q) || !device || !host) return SOLVER_INVALID_VALUE;
+  *host = 0;
+  *device = need(&q, t);
+  return *device == SIZE_MAX ? solver_refuse("cusolverDnXgesvd", "so large matrices") : SOLVER_SUCCESS;
+}
+PUBLIC solver_status cusolverDnXgesvd(struct solver *h, void *params, signed char u_job, signed char v_job, int64_t m,
+                                      int64_t n, int data, void *a, int64_t lda, int data_s, void *s, int data_u,
+                                      void *u, int64_t ldu, int data_v, void *v, int64_t ldv, int compute, SOLVER_ROOM,
+                                      int *info)
+{
+  const struct svd_types y = {data, data_s, data_u, data_v, compute};
+  const struct wanted w = {u_job, v_job, m, n, lda, ldu, ldv};
+  const struct at_gpu at = {a, s, u, v, work, bytes, info};
+  (void)params, (void)on_host, (void)host_bytes;
+  return type_of(&y) < 0 ? SOLVER_INVALID_VALUE : gesvd(h, type_of(&y), &w, &at);
+}

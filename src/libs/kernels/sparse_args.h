@@ -45,6 +45,16 @@ struct ws_sparse_solve {
   struct ws_scalar alpha;
 };
 
+/* Tridiagonal systems, one for each CTA: element i of the three diagonals and of a right side is `step` elements behind
+ * the one before, systems are `stride` elements apart, the n right sides of one `ldx`. Row i has lower[i], diagonal[i],
+ * upper[i]. `work`: WS_TRIDIAGONAL_ROOM numbers for each row. */
+#define WS_TRIDIAGONAL_ROOM 5
+struct ws_tridiagonal {
+  const void *lower, *diagonal, *upper;
+  void *x, *work;
+  int64_t m, n, ldx, step, stride;
+};
+
 /* Incomplete factors in the place of A's values. `diagonal` has for each row the place of its diagonal, or -1. */
 struct ws_sparse_factor {
   struct ws_sparse a;
