@@ -22,6 +22,7 @@
 #include "cli/rank_hub.h"
 #include "cli/sanitize_parent.h"
 #include "cli/share_hub.h"
+#include "config/mig.h"
 #include "config/presets.h"
 #include "host/choice.h"
 
@@ -48,6 +49,18 @@ static bool check_machine(struct exec_run *x, const char *dir, struct err *e)
   return exec_machine_check(&x->machine, dir, x->out, &x->text, &sms, e) && activity_choice_fits(&x->shown, sms, e);
 }
 
+/* Into the first of the instances; others differ in size alone. */
+static bool cut_first(const struct exec_run *x, struct preset *p, struct err *e)
+{
+  struct mig_instance instance[MIG_MAX_INSTANCES];
+  char first[MIG_PROFILE_TEXT + 8];
+  unsigned n;
+  if (!x->mig) return true;
+  TRY(mig_cut(&p->params, x->mig, instance, &n, e));
+  snprintf(first, sizeof first, "mig=%s", instance[0].profile);
+  return preset_override(p, first, e);
+}
+
 static bool check_preset(struct exec_run *x, struct err *e)
 {
   char dir[PATH_MAX];
@@ -55,7 +68,7 @@ static bool check_preset(struct exec_run *x, struct err *e)
   TRY(presets_dir(x->presets, dir, sizeof dir, e));
   if (x->machine) return check_machine(x, dir, e);
   TRY(preset_load(x->gpu, dir, &p, e));
-  const bool ok = program_settings_apply(x->out, &x->text, &p, e) &&
+  const bool ok = cut_first(x, &p, e) && program_settings_apply(x->out, &x->text, &p, e) &&
                   activity_choice_fits(&x->shown, p.params.gpu_sms, e);
   preset_free(&p);
   return ok;
@@ -144,7 +157,7 @@ static bool start_mps(struct exec_run *x, struct share_hub *hub, struct err *e)
   char dir[PATH_MAX];
   struct preset p;
   TRY(presets_dir(x->presets, dir, sizeof dir, e) && preset_load(x->gpu, dir, &p, e));
-  const bool ok = program_settings_apply(x->out, &x->text, &p, e) &&
+  const bool ok = cut_first(x, &p, e) && program_settings_apply(x->out, &x->text, &p, e) &&
                   mps_hub_start(hub, &p.params, x->threads ? x->threads : 1, e);
   preset_free(&p);
   return ok;

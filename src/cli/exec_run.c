@@ -145,7 +145,7 @@ static int for_runs(const struct cli_command *cmd, struct exec_run *x, const cha
 static int take_mig(const struct cli_command *cmd, struct exec_run *x, const char *profile)
 {
   x->mig = profile;
-  fprintf(x->out, "set=mig=%s\n", profile);
+  fprintf(x->out, "mig=%s\n", profile);
   return for_runs(cmd, x, "--mig", profile);
 }
 
@@ -292,6 +292,7 @@ static int check_what_if(const struct cli_command *cmd, const struct exec_run *x
   if (!(x->machine ? exec_what_if_machine_check(costs, &e) : what_if_choose(costs, &rows, &e)))
     return cli_usage_error(cmd, "%s", e.msg);
   if (x->machine) return check_what_if_machine(cmd, x);
+  if (x->mig && strchr(x->mig, ',')) return cli_usage_error(cmd, "--what-if: on one instance: --mig names several");
   if (!x->which) return cli_usage_error(cmd, "--what-if needs --time-kernels: which launches to run again");
   if (!x->timed || x->html || x->json || x->timeline || x->report)
     return cli_usage_error(cmd, "--what-if runs single launches: not with --functional, --html, --json, --report or "
@@ -316,6 +317,7 @@ static int check_share(const struct cli_command *cmd, const struct exec_run *x)
   if (x->mps && (x->html || x->timeline))
     return cli_usage_error(cmd, "--share mps: not with --html or --timeline, which look into the GPU");
   if (x->machine) return cli_usage_error(cmd, "--share: for one GPU, not with --machine");
+  if (x->mig && strchr(x->mig, ',')) return cli_usage_error(cmd, "--share: for one instance, not for several");
   if (!x->timed || x->which || x->what_if.costs)
     return cli_usage_error(cmd, "--share: not with --functional, --time-kernels or --what-if");
   fflush(x->out);

@@ -72,3 +72,57 @@ bool mig_values(const struct params *p, const char *profile, struct mig_value v[
   memcpy(v, all, sizeof all);
   return true;
 }
+
+/* "3g": the number of slices of SMs. */
+static unsigned gpu_slices(const struct profile *f)
+{
+  return (unsigned)(f->name[0] - '0');
+}
+
+/* Of an A30 four, of larger GPUs seven. */
+unsigned mig_gpu_slices(const struct params *p)
+{
+  for (unsigned i = 0; i < N_PROFILES; i++)
+    if (is_of(&profiles[i], p)) return profiles[i].of == 4 ? 4 : 7;
+  return 0;
+}
+
+static bool add_instance(const struct params *p, const char *name, struct mig_instance *to, struct err *e)
+{
+  const struct profile *f = find(p, name, e);
+  if (!f) return false;
+  *to = (struct mig_instance){.sms = f->sms, .engines = f->engines, .gpu_slices = gpu_slices(f),
+                              .memory_slices = f->slices,
+                              .memory_mib = (uint64_t)p->gpu_memory_mib * f->slices / f->of};
+  snprintf(to->profile, sizeof to->profile, "%s", name);
+  return true;
+}
+
+static unsigned memory_slices(const struct params *p)
+{
+  for (unsigned i = 0; i < N_PROFILES; i++)
+    if (is_of(&profiles[i], p)) return profiles[i].of;
+  return 0;
+}
+
+bool mig_cut(const struct params *p, const char *list, struct mig_instance to[MIG_MAX_INSTANCES], unsigned *n,
+             struct err *e)
+{
+  char name[MIG_PROFILE_TEXT];
+  unsigned sms = 0, memory = 0;
+  *n = 0;
+  for (const char *at = list;; at++) {
+    const size_t length = strcspn(at, ",");
+    snprintf(name, sizeof name, "%.*s", (int)length, at);
+    struct mig_instance x;
+    if (!add_instance(p, name, &x, e)) return false;
+    sms += x.gpu_slices;
+    memory += x.memory_slices;
+    if (*n == MIG_MAX_INSTANCES || sms > mig_gpu_slices(p) || memory > memory_slices(p))
+      return err_set(e, "mig %.60s: %s has %u slices of SMs and %u of memory, too few for these", list, p->name,
+                     mig_gpu_slices(p), memory_slices(p));
+    to[(*n)++] = x;
+    at += length;
+    if (!*at) return true;
+  }
+}

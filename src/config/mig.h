@@ -21,4 +21,22 @@ enum { MIG_VALUES = 10 };
 /* The instance "3g.20gb" of this GPU. False with *e filled: it has none such; e says which it has. */
 bool mig_values(const struct params *, const char *profile, struct mig_value v[MIG_VALUES], struct err *e);
 
+/* Instances that a GPU is cut into at the same time. */
+enum { MIG_MAX_INSTANCES = 7, MIG_PROFILE_TEXT = 32 };
+struct mig_instance {
+  char profile[MIG_PROFILE_TEXT];
+  unsigned sms, engines;
+  unsigned gpu_slices, memory_slices; /* of those that the whole GPU has */
+  uint64_t memory_mib;
+};
+
+/* How many slices of SMs the GPU has for instances; 0: no instances of it are known. */
+unsigned mig_gpu_slices(const struct params *);
+
+/* The instances of a list such as "3g.20gb,1g.5gb", which the GPU has room for: slices of SMs and of memory
+ * (NVIDIA's MIG user guide, "Partitioning": each is in one instance). False with *e filled: it has not, or has none
+ * such. */
+bool mig_cut(const struct params *, const char *list, struct mig_instance to[MIG_MAX_INSTANCES], unsigned *n,
+             struct err *e);
+
 #endif

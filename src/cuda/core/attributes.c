@@ -21,6 +21,8 @@ bool device_attribute(const struct board *b, int attribute, int *value)
 
 CUuuid device_uuid(const struct board *b)
 {
+  const struct boards *x = &b->shim->boards;
+  if (x->n_mig) return instance_uuid(x, x->machine.params[b->node].name, x->instance);
   return board_uuid(b->preset.params.name, b->node);
 }
 

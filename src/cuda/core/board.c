@@ -40,7 +40,10 @@ static bool what_if(const struct shim *s, struct machine_what_if *row)
 
 static bool load_preset(struct shim *s, struct board *b, const char *name, const char *dir, struct err *e)
 {
+  char cut[MIG_PROFILE_TEXT + 8];
   TRY(preset_load(name, dir, &b->preset, e));
+  snprintf(cut, sizeof cut, "mig=%s", s->boards.mig[s->boards.instance].profile);
+  if (s->boards.n_mig) TRY(preset_override(&b->preset, cut, e));
   if (s->options.machine) take_links(&s->boards, b);
   for (unsigned i = 0; i < s->options.n_set; i++) TRY(preset_override(&b->preset, s->options.set[i], e));
   struct machine_what_if without;
@@ -153,10 +156,25 @@ static bool load_machine(struct shim *s, const char *dir, struct err *e)
   return true;
 }
 
+/* One of the instances that the GPU is cut into: the machine's is the whole GPU. */
+static bool load_instance(struct shim *s, const char *dir, struct err *e)
+{
+  struct boards *x = &s->boards;
+  struct params whole;
+  TRY(params_load(s->options.gpu, dir, &whole, e) && mig_cut(&whole, s->options.mig, x->mig, &x->n_mig, e));
+  const int instance = visible_instance(x, whole.name, getenv("CUDA_VISIBLE_DEVICES"));
+  machine_of_gpu(s->options.gpu, &whole, &x->machine);
+  x->topology = topology_new(&x->machine, &x->arena);
+  make_boards(x, instance >= 0, &(unsigned){0});
+  x->instance = instance >= 0 ? (unsigned)instance : 0;
+  return !x->n || load_preset(s, &x->of[0], s->options.gpu, dir, e);
+}
+
 /* Without a machine: the one that the GPU's preset means. */
 static bool load_gpu(struct shim *s, const char *dir, struct err *e)
 {
   struct boards *x = &s->boards;
+  if (s->options.mig) return load_instance(s, dir, e);
   make_boards(x, 1, &(unsigned){0});
   TRY(load_preset(s, &x->of[0], s->options.gpu, dir, e));
   machine_of_gpu(s->options.gpu, &x->of[0].preset.params, &x->machine);

@@ -17,6 +17,7 @@
 #include "base/core_set.h"
 #include "config/machine_ports.h"
 #include "config/presets.h"
+#include "config/mig.h"
 #include "config/topology.h"
 #include "cuda/core/launch_watch.h"
 #include "cuda/core/process.h"
@@ -65,6 +66,8 @@ struct boards {
   unsigned n;
   unsigned page_bits; /* of all images */
   struct machine_preset machine;
+  struct mig_instance mig[MIG_MAX_INSTANCES]; /* that its GPU is cut into; its params are the whole GPU's */
+  unsigned n_mig, instance;      /* how many, 0: it is whole; which of them is the program's */
   struct topology *topology;
   struct surroundings *surroundings; /* that all stand in; NULL: none, or each in its own */
   struct arena arena;

@@ -19,6 +19,7 @@ static const struct option_row {
 #define ROW(key, field, kind, most) {key, offsetof(struct exec_options, field), kind, most}
   ROW("gpu", gpu, TEXT, 0),
   ROW("machine", machine, TEXT, 0),
+  ROW("mig", mig, TEXT, 0),
   ROW("presets", presets, TEXT, 0),
   ROW("host_time", host_time, TEXT, 0),
   ROW("share", share, TEXT, 0),

@@ -25,6 +25,7 @@
 struct exec_options {
   const char *gpu;      /* preset; default rtx-3070 */
   const char *machine;  /* its name or file; NULL: one GPU of that preset */
+  const char *mig;      /* instances that the GPU is cut into, with commas; NULL: it is whole */
   const char *presets;  /* folder; NULL: as presets_dir finds it */
   const char **set;     /* KEY=VALUE */
   unsigned n_set;

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cuda/core/board.h"
+
 CUuuid board_uuid(const char *name, unsigned node)
 {
   CUuuid u = { "warpstep" };
@@ -15,13 +17,57 @@ CUuuid board_uuid(const char *name, unsigned node)
   return u;
 }
 
-void board_uuid_text(const char *name, unsigned node, char text[BOARD_UUID_TEXT])
+static void uuid_text(const char *kind, CUuuid u, char text[BOARD_UUID_TEXT])
 {
-  const CUuuid u = board_uuid(name, node);
-  int n = snprintf(text, BOARD_UUID_TEXT, "GPU");
+  int n = snprintf(text, BOARD_UUID_TEXT, "%s", kind);
   for (unsigned i = 0; i < sizeof u.bytes; i++)
     n += snprintf(text + n, BOARD_UUID_TEXT - (size_t)n, "%s%02x",
                   i == 0 || i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", (unsigned char)u.bytes[i]);
+}
+
+void board_uuid_text(const char *name, unsigned node, char text[BOARD_UUID_TEXT])
+{
+  uuid_text("GPU", board_uuid(name, node), text);
+}
+
+/* Two instances of one size are two. */
+CUuuid instance_uuid(const struct boards *x, const char *name, unsigned instance)
+{
+  char whole[PARAM_TEXT_MAX + MIG_PROFILE_TEXT + 8];
+  snprintf(whole, sizeof whole, "%s MIG %s", name, x->mig[instance].profile);
+  return board_uuid(whole, instance_id(instance));
+}
+
+void instance_uuid_text(const struct boards *x, const char *name, unsigned instance, char text[BOARD_UUID_TEXT])
+{
+  uuid_text("MIG", instance_uuid(x, name, instance), text);
+}
+
+/* "MIG-GPU-UUID/GI/CI" of n characters. */
+static bool is_older_name(const char *name, unsigned instance, const char *text, size_t n)
+{
+  char gpu[BOARD_UUID_TEXT], whole[2 * BOARD_UUID_TEXT];
+  board_uuid_text(name, 0, gpu);
+  snprintf(whole, sizeof whole, "MIG-%s/%u/0", gpu, instance_id(instance));
+  return strlen(whole) == n && strncasecmp(whole, text, n) == 0;
+}
+
+int visible_instance(const struct boards *x, const char *name, const char *text)
+{
+  char uuid[BOARD_UUID_TEXT];
+  int found = -1;
+  if (!text) return 0;
+  while (*text == ' ') text++;
+  const size_t n = strcspn(text, ",");
+  if (n == 1 && *text == '0') return 0;
+  for (unsigned i = 0; n > 4 && i < x->n_mig; i++) {
+    if (is_older_name(name, i, text, n)) return (int)i;
+    instance_uuid_text(x, name, i, uuid);
+    if (n >= BOARD_UUID_TEXT || strncasecmp(uuid, text, n) != 0) continue;
+    if (found >= 0) return -1; /* of several */
+    found = (int)i;
+  }
+  return found;
 }
 
 /* The GPU that the first n characters name, -1: none. */

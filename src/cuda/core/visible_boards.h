@@ -17,4 +17,19 @@ CUuuid board_uuid(const char *name, unsigned node);
 enum { BOARD_UUID_TEXT = 48 };
 void board_uuid_text(const char *name, unsigned node, char text[BOARD_UUID_TEXT]);
 
+/* Where the GPU is cut into instances (boards.mig): the one that the program has, -1: none. It has one at most, the
+ * first that is named: "MIG-…", the beginning of a UUID; "MIG-GPU-…/GPU instance/compute instance", as older drivers
+ * call it; 0, or NULL: the first (NVIDIA's MIG user guide, "CUDA Device Enumeration"). name: of the whole GPU. */
+struct boards;
+int visible_instance(const struct boards *, const char *name, const char *text);
+
+/* Of an instance; its text begins with "MIG". */
+CUuuid instance_uuid(const struct boards *, const char *name, unsigned instance);
+void instance_uuid_text(const struct boards *, const char *name, unsigned instance, char text[BOARD_UUID_TEXT]);
+/* The number that nvidia-smi calls "GI ID": which a driver gives is not published; here from 1, in the order given. */
+static inline unsigned instance_id(unsigned instance)
+{
+  return instance + 1;
+}
+
 #endif

@@ -47,20 +47,39 @@ static inline unsigned nvml_node(nvmlDevice_t device)
   return number && number <= MACHINE_MAX_GPUS ? (unsigned)number - 1 : MACHINE_MAX_GPUS;
 }
 
+/* Of an instance of a GPU that is cut into some (boards.mig): behind those of GPUs. */
+static inline nvmlDevice_t nvml_instance_handle(unsigned instance)
+{
+  return (nvmlDevice_t)(uintptr_t)(MACHINE_MAX_GPUS + 1 + instance);
+}
+
+/* MIG_MAX_INSTANCES or more: it is none. */
+static inline unsigned nvml_instance(nvmlDevice_t device)
+{
+  const uintptr_t number = (uintptr_t)device - MACHINE_MAX_GPUS - 1;
+  return number < MIG_MAX_INSTANCES ? (unsigned)number : MIG_MAX_INSTANCES;
+}
+
 static inline bool nvml_is_gpu(const struct shim *s, unsigned node)
 {
   return node < s->boards.machine.n_gpus;
 }
 
-/* What is known of a GPU: as the program's options changed it when the program sees it. */
+/* What is known of a GPU: as the program's options changed it when the program sees it; of one that is cut into
+ * instances all of it. */
 static inline const struct params *nvml_params(const struct shim *s, unsigned gpu)
 {
-  const struct board *b = board_at_node(s, (int)gpu);
+  const struct board *b = s->boards.n_mig ? NULL : board_at_node(s, (int)gpu);
   return b ? &b->preset.params : &s->boards.machine.params[gpu];
 }
 
 /* Text with its 0, when it fits: NVML_ERROR_INSUFFICIENT_SIZE. */
 nvmlReturn_t nvml_text(char *to, unsigned bytes, const char *text);
 
+/* Of an instance (nvml_mig.c): NVML_ERROR_INVALID_ARGUMENT when it is none; by_uuid: NVML_ERROR_NOT_FOUND. */
+nvmlReturn_t nvml_instance_name(const struct shim *, nvmlDevice_t, char *text, unsigned bytes);
+nvmlReturn_t nvml_instance_uuid(const struct shim *, nvmlDevice_t, char *text, unsigned bytes);
+nvmlReturn_t nvml_instance_by_uuid(const struct shim *, const char *text, nvmlDevice_t *);
+nvmlReturn_t nvml_instance_memory(const struct shim *, nvmlDevice_t, nvmlMemory_t *);
 
 #endif

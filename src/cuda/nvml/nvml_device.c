@@ -61,7 +61,7 @@ static nvmlReturn_t by_uuid(const struct shim *s, const char *text, nvmlDevice_t
     uuid_of(s, i, uuid);
     if (strcasecmp(uuid, text) == 0) return ANSWER(device, nvml_handle(i));
   }
-  return NVML_ERROR_NOT_FOUND;
+  return nvml_instance_by_uuid(s, text, device);
 }
 
 nvmlReturn_t nvmlDeviceGetHandleByUUID(const char *text, nvmlDevice_t *device)
@@ -83,13 +83,17 @@ nvmlReturn_t nvmlDeviceGetMinorNumber(nvmlDevice_t device, unsigned *minor)
 
 nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t device, char *text, unsigned bytes)
 {
-  ON_GPU(device, nvml_text(text, bytes, nvml_params(s, gpu)->name));
+  const unsigned gpu = nvml_node(device);
+  NVML(nvml_is_gpu(s, gpu) ? nvml_text(text, bytes, nvml_params(s, gpu)->name)
+                           : nvml_instance_name(s, device, text, bytes));
 }
 
 nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t device, char *text, unsigned bytes)
 {
   char uuid[BOARD_UUID_TEXT];
-  ON_GPU(device, (uuid_of(s, gpu, uuid), nvml_text(text, bytes, uuid)));
+  const unsigned gpu = nvml_node(device);
+  NVML(nvml_is_gpu(s, gpu) ? (uuid_of(s, gpu, uuid), nvml_text(text, bytes, uuid))
+                           : nvml_instance_uuid(s, device, text, bytes));
 }
 
 static nvmlReturn_t capability(const struct params *p, int *major, int *minor)
@@ -114,9 +118,16 @@ static nvmlMemory_t memory_of(const struct shim *s, unsigned gpu)
   return m;
 }
 
+static nvmlReturn_t any_memory(const struct shim *s, nvmlDevice_t device, nvmlMemory_t *to)
+{
+  const unsigned gpu = nvml_node(device);
+  if (!nvml_is_gpu(s, gpu)) return nvml_instance_memory(s, device, to);
+  return ANSWER(to, memory_of(s, gpu));
+}
+
 nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t *memory)
 {
-  ON_GPU(device, ANSWER(memory, memory_of(s, gpu)));
+  NVML(any_memory(s, device, memory));
 }
 
 static nvmlReturn_t memory_v2(const struct shim *s, unsigned gpu, nvmlMemory_v2_t *to)

@@ -30,7 +30,7 @@ typedef enum {
   NVML_ERROR_UNKNOWN = 999,
 } nvmlReturn_t;
 
-typedef struct nvml_device_handle *nvmlDevice_t; /* number of the machine's GPU, from 1 (nvml_call.h) */
+typedef struct nvml_device_handle *nvmlDevice_t; /* of the machine's GPU, or of an instance (nvml_call.h) */
 typedef void *nvmlEventSet_t;
 
 /* What version fields hold: the size of the structure and its version. */
@@ -63,6 +63,12 @@ typedef struct {
   unsigned version;
   unsigned long long total, reserved, free, used;
 } nvmlMemory_v2_t;
+
+typedef struct {
+  unsigned multiprocessor_count, shared_copy_engines, shared_decoders, shared_encoders, shared_jpeg, shared_ofa;
+  unsigned gpu_instance_slices, compute_instance_slices;
+  unsigned long long memory_mb;
+} nvmlDeviceAttributes_t;
 
 /* nvmlClockType_t */
 enum { NVML_CLOCK_GRAPHICS, NVML_CLOCK_SM, NVML_CLOCK_MEM, NVML_CLOCK_VIDEO };
