@@ -145,6 +145,14 @@ static void resolve(const struct trace_header *h, struct mem_effect *m)
   for (lane_mask r = m->lanes; r; r &= r - 1) m->addr[bits_first(r)] &= UINT32_MAX;
 }
 
+/* Addresses of constants are bank << 32 | offset, those of scalar loads are global ones; a file may have any. */
+static void cut_constants(struct mem_effect *m)
+{
+  enum { BANK_BITS = 5, GLOBAL_BITS = 49 };
+  const unsigned bits = m->space == MEM_CONST ? 32 + BANK_BITS : GLOBAL_BITS;
+  for (lane_mask r = m->lanes; r; r &= r - 1) m->addr[bits_first(r)] &= bits_ones(bits);
+}
+
 static void fill_memory(const struct trace_source *s, const struct trace_step *t,
                         const struct inst *in, struct mem_effect *m)
 {
@@ -158,6 +166,7 @@ static void fill_memory(const struct trace_source *s, const struct trace_step *t
   m->far = 0; /* traces name no CTA */
   if (m->lanes) trace_step_addresses(s->k, t, m->addr);
   if (m->space == MEM_GENERIC) resolve(&s->k->header, m);
+  if (m->space == MEM_CONST || m->space == MEM_SCALAR) cut_constants(m);
   for (unsigned i = 0; i < LANES && in->mem.op == MEM_LDGSTS; i++)
     m->shared_addr[i] = i * in->mem.bytes;
 }
