@@ -16,7 +16,7 @@
 #include "trace/line.h"
 #include "trace/stream.h"
 
-enum { LANES = 32, MAX_WARPS = 64, MAX_FRAME = 1 << 28 };
+enum { LANES = 32, MAX_WARPS = 64, MAX_FRAME = 1 << 28, MAX_REGISTERS = 255, MAX_SHARED = (1 << 24) - 1 };
 #define MAX_CTAS (1ull << 31)
 
 /* Product of three numbers of a header, each at least 1; larger than `most`: most + 1, without overflow. */
@@ -55,6 +55,14 @@ static void *grow(void *array, uint64_t need, uint64_t *cap, size_t size)
 
 /* ---- header ---- */
 
+/* A number of the header that is at most `most`; else it is damaged. */
+static bool at_most(const char *s, unsigned long most, uint32_t *to)
+{
+  const unsigned long v = strtoul(s, NULL, 10);
+  *to = (uint32_t)v;
+  return v <= most;
+}
+
 static bool triple(const char *s, uint32_t t[3])
 {
   return sscanf(s, "(%u,%u,%u)", &t[0], &t[1], &t[2]) == 3 && t[0] && t[1] && t[2];
@@ -68,13 +76,13 @@ static bool header_line(struct reader *r, char *line, struct err *e)
   if (!value) return true;
   *value = '\0';
   value += 3;
-  bool ok = true;
+  bool ok = true, fits = true;
   if (!strcmp(line, "-kernel name")) h->name = arena_strdup(&r->k->arena, value);
   else if (!strcmp(line, "-kernel id")) h->id = (unsigned)strtoul(value, NULL, 10);
   else if (!strcmp(line, "-grid dim")) ok = triple(value, h->grid);
   else if (!strcmp(line, "-block dim")) ok = triple(value, h->block);
-  else if (!strcmp(line, "-shmem")) h->shared = (uint32_t)strtoul(value, NULL, 10);
-  else if (!strcmp(line, "-nregs")) h->regs = (unsigned)strtoul(value, NULL, 10);
+  else if (!strcmp(line, "-shmem")) fits = at_most(value, MAX_SHARED, &h->shared);
+  else if (!strcmp(line, "-nregs")) fits = at_most(value, MAX_REGISTERS, &h->regs);
   else if (!strcmp(line, "-binary version")) h->sm = (unsigned)strtoul(value, NULL, 10);
   else if (!strcmp(line, "-cuda stream id")) h->stream = strtoull(value, NULL, 10);
   else if (!strcmp(line, "-shmem base_addr")) h->shared_base = strtoull(value, NULL, 16);
@@ -82,6 +90,7 @@ static bool header_line(struct reader *r, char *line, struct err *e)
   else if (!strcmp(line, "-accelsim tracer version")) h->version = (unsigned)strtoul(value, NULL, 10);
   else if (!strcmp(line, "-enable lineinfo")) h->lineinfo = strtoul(value, NULL, 10) != 0;
   if (h->name && !text_is_safe(h->name)) return fail(r, e, "the kernel's name is not printable text");
+  if (!fits) return fail(r, e, "no GPU has so many registers for a thread, or so much shared memory for a CTA");
   return ok || fail(r, e, "three numbers of at least 1 expected, as (x,y,z)");
 }
 

@@ -584,7 +584,7 @@ static void other_targets(void **state)
   (void)state;
   assert_int_equal(run("gpu=titan-v\nquiet=1\nmode=functional", "t"), 0);
   assert_string_equal(out, "load 209\n"); /* CUDA_ERROR_NO_BINARY_FOR_GPU */
-  assert_non_null(strstr(err, "the program has code for sm_80, sm_86, sm_90, compute_90, not for sm_70"));
+  assert_non_null(strstr(err, "the program has code for sm_80, sm_86, sm_90a, compute_90, not for sm_70"));
   assert_non_null(strstr(err, "for sm_70: compile with -gencode arch=compute_70,code=sm_70, or "));
   assert_non_null(strstr(err, "choose --gpu "));
   assert_int_equal(times(err, "\n"), 1);
