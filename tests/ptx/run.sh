@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # PTX against exact results, without time: 400 forms of arithmetic of sm_86 by chance (tools/ptx/check.py has over 1,000, on every
 # target), 60 of products and moves of matrices (tools/ptx/matrices.py), 12 of warpgroup products in any layout
-# (tools/ptx/warpgroup.py). Without ptxas it is skipped.
+# (tools/ptx/warpgroup.py); conversions to and from FP8, FP6, FP4 and by random bits of sm_100a, products with factors of blocks of sm_120a,
+# four products at once of sm_75. Without ptxas it is skipped.
 #
 #   tests/ptx/run.sh      BIN: the program (build/warpstep)
 set -u
@@ -30,5 +31,8 @@ compare() {
 
 compare ptx tools/ptx/check.py --sm 86 --count 400
 compare "ptx matrices" tools/ptx/matrices.py --sm 86 --count 60 --blocks 2
+compare "ptx narrow" tools/ptx/check.py --sm 100a --forms 'e[2345]m|ue8m0|cvt\.rs'
+compare "ptx factors" tools/ptx/matrices.py --sm 120a --forms block_scale --count 24 --blocks 1
+compare "ptx quads" tools/ptx/matrices.py --sm 75 --forms m8n8k4.*f16 --blocks 1
 compare "ptx warpgroups" tools/ptx/warpgroup.py --count 12
 exit $failed
