@@ -23,6 +23,19 @@ struct copy copy_linear(uint64_t dst, uint64_t src, uint64_t bytes)
                         .height = 1, .depth = 1 };
 }
 
+/* Whether the host cannot reach what lies there, and a GPU can. */
+static bool is_gpus_alone(struct shim *s, uint64_t addr)
+{
+  if (!memory_is_device(s, addr)) return false;
+  const struct block *b = memory_find(s, addr);
+  return !b || !memory_on_host(b) || addr - b->addr >= b->bytes;
+}
+
+bool copy_side_of_gpu(struct shim *s, uint64_t addr, bool said)
+{
+  return said || is_gpus_alone(s, addr);
+}
+
 bool copy_direct(struct shim *s, struct copy *c, int kind)
 {
   if (kind < COPY_HOST_TO_HOST || kind > COPY_DEFAULT) return false;
@@ -32,6 +45,8 @@ bool copy_direct(struct shim *s, struct copy *c, int kind)
     c->src.device = memory_is_device(s, c->src.addr) || graph_memory_holds(s, c->src.addr);
     c->dst.device = memory_is_device(s, c->dst.addr) || graph_memory_holds(s, c->dst.addr);
   }
+  c->src.device = copy_side_of_gpu(s, c->src.addr, c->src.device);
+  c->dst.device = copy_side_of_gpu(s, c->dst.addr, c->dst.device);
   if (program_shows(s, c->src.addr)) c->src.device = false; /* the CPU's memory, whatever the program says */
   if (program_shows(s, c->dst.addr)) c->dst.device = false;
   return true;

@@ -24,6 +24,10 @@ struct copy {
 
 /* One row. */
 struct copy copy_linear(uint64_t dst, uint64_t src, uint64_t bytes);
+/* Whether a side is the GPU's: what was said, or that the GPU alone has what lies there. Addresses are unified, so
+ * a driver knows where a pointer leads; a kind of copy that says otherwise is undefined (CUDA Runtime API,
+ * cudaMemcpy), and programs with one run on GPUs. */
+bool copy_side_of_gpu(struct shim *, uint64_t addr, bool said);
 /* Sets which sides are device memory from a cudaMemcpyKind; COPY_DEFAULT: from the addresses. False:
  * no such kind. */
 bool copy_direct(struct shim *, struct copy *, int kind);

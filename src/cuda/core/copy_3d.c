@@ -37,7 +37,8 @@ static CUresult side(struct shim *s, const struct described *d, const struct cop
   uint64_t base = d->type == MEM_HOST ? (uint64_t)(uintptr_t)d->host : d->device;
   *out = (struct copy_side){0};
   if (!place(out, base, d->x, d->y, d->z, pitch, d->height)) return CUDA_ERROR_INVALID_VALUE;
-  out->device = d->type == MEM_DEVICE || (d->type == MEM_UNIFIED && memory_is_device(s, base));
+  const bool said = d->type == MEM_DEVICE || (d->type == MEM_UNIFIED && memory_is_device(s, base));
+  out->device = copy_side_of_gpu(s, base, said);
   return CUDA_SUCCESS;
 }
 
