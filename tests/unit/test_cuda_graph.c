@@ -661,8 +661,13 @@ static void bad_captures(void **state)
   OK(cuEventRecord(fork, a));
   OK(cuStreamWaitEvent(b, fork, 0));
   OK(cuMemsetD32Async(k.x, 0, N, b)); /* never joined */
-  assert_int_equal(cuStreamEndCapture(b, &g), CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
   assert_int_equal(cuStreamEndCapture(a, &g), CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
+  OK(cuStreamBeginCapture_v2(a, 2));
+  OK(cuEventRecord(fork, a));
+  OK(cuStreamWaitEvent(b, fork, 0));
+  assert_int_equal(cuStreamEndCapture(b, &g), CUDA_ERROR_STREAM_CAPTURE_UNMATCHED); /* it began in a */
+  assert_int_equal(cuStreamWaitEvent(a, fork, 0), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED); /* by that */
+  assert_int_equal(cuStreamEndCapture(a, &g), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
   OK(cuStreamBeginCapture_v2(a, 2));
   OK(cuEventRecord(fork, a));
   assert_int_equal(cuEventQuery(fork), CUDA_ERROR_CAPTURED_EVENT);

@@ -128,7 +128,10 @@ CUresult capture_end(struct shim *s, CUstream h, CUgraph *out)
   struct stream_capture *c = st->capture;
   if (!c) return CUDA_ERROR_ILLEGAL_STATE;
   if (!out && c->own_graph) return CUDA_ERROR_INVALID_VALUE; /* else the program has the graph */
-  if (c->origin != st) return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
+  if (c->origin != st) { /* an invalid operation like others: the capture is not usable any more */
+    c->spoilt = true;
+    return CUDA_ERROR_STREAM_CAPTURE_UNMATCHED;
+  }
   if (c->mode != CAPTURE_RELAXED && c->thread != shim_thread(s))
     return CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
   CUresult r = c->spoilt            ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
