@@ -180,6 +180,12 @@ bool mps_link_lost(const struct mps_link *k)
   return k->fd < 0;
 }
 
+unsigned mps_link_client(const struct mps_link *k, unsigned slot, uint64_t *bytes)
+{
+  *bytes = atomic_load(&k->page->of_client[slot]);
+  return atomic_load(&k->page->process[slot]);
+}
+
 uint64_t mps_link_taken(const struct mps_link *k)
 {
   return atomic_load(&k->page->taken);

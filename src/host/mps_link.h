@@ -34,6 +34,8 @@ uint64_t mps_link_passed(const struct mps_link *);
 bool mps_link_take(struct mps_link *, uint64_t bytes, uint64_t all);
 void mps_link_give(struct mps_link *, uint64_t bytes);
 uint64_t mps_link_taken(const struct mps_link *); /* by all clients */
+/* The process of a client, 0: there is no such one; what it has of them. slot: 0 to MPS_CLIENTS - 1. */
+unsigned mps_link_client(const struct mps_link *, unsigned slot, uint64_t *bytes);
 /* The server is gone. */
 bool mps_link_lost(const struct mps_link *);
 /* A fault of any client: enum fault_kind, FAULT_NONE: none. */

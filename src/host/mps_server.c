@@ -65,6 +65,7 @@ static void give_back(struct mps_server *s, struct mps_client *c)
 {
   const uint64_t had = atomic_exchange(&s->page->of_client[c->slot], 0);
   atomic_fetch_sub(&s->page->taken, had);
+  atomic_store(&s->page->process[c->slot], 0);
 }
 
 static void free_client(struct mps_server *s, unsigned i)
@@ -212,6 +213,7 @@ static void let_in(struct mps_server *s, unsigned i)
     if (c->join.sms) w.sms = c->sms = some_sms(s, c->join.sms);
     c->in = true;
     c->slot = w.slot;
+    atomic_store(&s->page->process[w.slot], (uint32_t)c->process);
   }
   s->send(s->ctx, i, &w, sizeof w);
 }

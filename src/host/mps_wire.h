@@ -20,6 +20,7 @@ struct mps_page {
   _Atomic uint64_t time;  /* ps: the GPU has come to it */
   _Atomic uint64_t taken; /* bytes of the GPU's memory that clients have, */
   _Atomic uint64_t of_client[MPS_CLIENTS]; /* each of them */
+  _Atomic uint32_t process[MPS_CLIENTS];   /* its number; 0: there is no such client */
   _Atomic uint32_t fault; /* enum fault_kind: of a client, which ends the work of all */
 };
 

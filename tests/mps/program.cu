@@ -18,6 +18,7 @@
 #include <cstring>
 #include <string>
 #include <vector>
+#include <dlfcn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cuda.h>
@@ -59,7 +60,7 @@ static void spin_on(int ctas, double us, int khz, int *done)
 
 /* Processes that meet: each says that it is there and waits for the word of who started them. */
 struct start {
-  int there[2], go[2];
+  int there[2], go[2], end[2];
 };
 
 static void meet(const struct start *s)
@@ -68,14 +69,23 @@ static void meet(const struct start *s)
   if (write(s->there[1], &word, 1) != 1 || read(s->go[0], &word, 1) != 1) exit(1);
 }
 
-template <class F> static int processes(int n, F run)
+/* Nobody ends before all have come here. */
+static void meet_again(const struct start *s)
+{
+  char word = 'x';
+  (void)!write(s->there[1], &word, 1);
+  (void)!read(s->end[0], &word, 1);
+}
+
+template <class F> static int processes(int n, F run, bool again = false)
 {
   struct start s;
   char word[64];
   int bad = 0, status;
-  if (pipe(s.there) || pipe(s.go)) return 1;
+  if (pipe(s.there) || pipe(s.go) || pipe(s.end)) return 1;
   for (int i = 0; i < n; i++)
     if (fork() == 0) {
+      close(s.end[1]);
       close(s.there[0]);
       close(s.go[1]);
       exit(run(i, &s));
@@ -86,7 +96,11 @@ template <class F> static int processes(int n, F run)
     if (read(s.there[0], word, 1) != 1) break;
   memset(word, 'x', sizeof word);
   if (write(s.go[1], word, n) != n) return 1;
+  if (again)
+    for (int i = 0; i < n; i++)
+      if (read(s.there[0], word, 1) != 1) break;
   close(s.go[1]);
+  close(s.end[1]); /* which lets go whoever reads there */
   for (int i = 0; i < n; i++) bad |= wait(&status) < 0 || status != 0;
   return bad;
 }
@@ -321,6 +335,42 @@ static int context()
   return 0;
 }
 
+/* What NVML says of both while both are there: a line of each, with what each client has in MiB, the smaller first. */
+static int nvml(int which, const struct start *s)
+{
+  struct info {
+    unsigned pid;
+    unsigned long long used;
+    unsigned gpu, compute;
+  } list[48];
+  typedef int lists(void *, unsigned *, info *);
+  void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW), *gpu;
+  if (!library) return 1;
+  const auto init = (int (*)())dlsym(library, "nvmlInit_v2");
+  const auto handle = (int (*)(unsigned, void **))dlsym(library, "nvmlDeviceGetHandleByIndex_v2");
+  const auto memory = (int (*)(void *, unsigned long long[3]))dlsym(library, "nvmlDeviceGetMemoryInfo");
+  const auto clients = (lists *)dlsym(library, "nvmlDeviceGetMPSComputeRunningProcesses_v3");
+  const auto compute = (lists *)dlsym(library, "nvmlDeviceGetComputeRunningProcesses_v3");
+  unsigned n = 0, m = 48;
+  unsigned long long all[3];
+  void *mine;
+  CHECK(cudaMalloc(&mine, (size_t)(which ? 32 : 16) << 20));
+  if (init() || handle(0, &gpu)) return 1;
+  meet(s);
+  const int none = clients(gpu, &n, list), got = clients(gpu, &m, list);
+  if (none != 7 || got || n != 2 || m != 2) return printf("%d: %d of %u, %d of %u\n", which, none, n, got, m), 1;
+  const info *own = list[0].pid == (unsigned)getpid() ? &list[0] : &list[1], *other = own == list ? &list[1] : list;
+  if (own->pid != (unsigned)getpid() || other->pid == own->pid || own->gpu != ~0u) return printf("%d: pids\n", which), 1;
+  const unsigned long long first = which ? other->used : own->used, second = which ? own->used : other->used;
+  if (memory(gpu, all) || all[2] != first + second) return printf("%d: memory\n", which), 1;
+  m = 48;
+  if (compute(gpu, &m, list) || m != 1 || list[0].pid == (unsigned)getpid()) return printf("%d: compute\n", which), 1;
+  printf("%d: %llu and %llu MiB\n", which, first >> 20, second >> 20);
+  fflush(stdout);
+  meet_again(s);
+  return 0;
+}
+
 int main(int argc, char **argv)
 {
   const std::string what = argc > 1 ? argv[1] : "";
@@ -339,5 +389,6 @@ int main(int argc, char **argv)
   if (what == "memory") return both_want_memory();
   if (what == "clients") return processes(n, client);
   if (what == "context") return context();
+  if (what == "nvml") return processes(2, nvml, true);
   return 2;
 }

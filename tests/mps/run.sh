@@ -100,6 +100,8 @@ one values --share mps -- values
 says values "0: 0 wrong" "1: 0 wrong" "kernel of factor 3" "kernel of factor 4"
 one fault --share mps -- fault
 says fault "0: cudaErrorIllegalAddress" "1: cudaErrorIllegalAddress" "2: cudaErrorMpsServerNotReady" "3: cudaSuccess"
+one nvml --share mps -- nvml
+says nvml "0: 16 and 32 MiB" "1: 16 and 32 MiB"
 one memory --share mps -- memory
 says memory "0: cudaSuccess, 50 % left" "1: cudaErrorMemoryAllocation, 50 % left"
 CUDA_MPS_PINNED_DEVICE_MEM_LIMIT=0=2G,1=1M one limit --share mps -- memory

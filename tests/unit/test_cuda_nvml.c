@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -35,6 +36,11 @@ nvmlReturn_t nvmlDeviceGetNvLinkRemotePciInfo(nvmlDevice_t, unsigned, nvmlPciInf
 nvmlReturn_t nvmlDeviceGetNvLinkRemoteDeviceType(nvmlDevice_t, unsigned, int *);
 nvmlReturn_t nvmlDeviceGetGpuFabricInfoV(nvmlDevice_t, void *);
 nvmlReturn_t nvmlDeviceGetFieldValues(nvmlDevice_t, int, nvmlFieldValue_t *);
+nvmlReturn_t nvmlDeviceGetComputeRunningProcesses(nvmlDevice_t, unsigned *, nvmlProcessInfo_v1_t *);
+nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t, unsigned *, nvmlProcessInfo_t *);
+nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses_v3(nvmlDevice_t, unsigned *, nvmlProcessInfo_t *);
+nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t, unsigned *, unsigned *);
+nvmlReturn_t nvmlDeviceGetMigDeviceHandleByIndex(nvmlDevice_t, unsigned, nvmlDevice_t *);
 nvmlReturn_t nvmlEventSetCreate(nvmlEventSet_t *);
 
 CUresult cuDeviceGetCount(int *);
@@ -137,6 +143,31 @@ static void memory(void **state)
   assert_int_equal(nvmlDeviceGetMemoryInfo(gpu(3), &after), NVML_SUCCESS);
   assert_int_equal(after.used - before.used, BYTES);
   assert_int_equal(after.used + after.free, after.total);
+  /* This process computes there, and nobody elsewhere. */
+  unsigned n = 0;
+  nvmlProcessInfo_t list[2];
+  nvmlProcessInfo_v1_t old[2];
+  assert_int_equal(nvmlDeviceGetComputeRunningProcesses_v3(gpu(3), &n, NULL), NVML_ERROR_INSUFFICIENT_SIZE);
+  assert_int_equal(n, 1);
+  n = 2;
+  assert_int_equal(nvmlDeviceGetComputeRunningProcesses_v3(gpu(3), &n, list), NVML_SUCCESS);
+  assert_int_equal(n, 1);
+  assert_int_equal(list[0].pid, getpid());
+  assert_int_equal(list[0].used, after.used);
+  assert_int_equal(list[0].gpu_instance, UINT32_MAX);
+  n = 2;
+  assert_int_equal(nvmlDeviceGetComputeRunningProcesses(gpu(3), &n, old), NVML_SUCCESS);
+  assert_int_equal(old[0].used, after.used);
+  n = 0;
+  assert_int_equal(nvmlDeviceGetComputeRunningProcesses_v3(gpu(4), &n, NULL), NVML_SUCCESS);
+  assert_int_equal(nvmlDeviceGetMPSComputeRunningProcesses_v3(gpu(3), &n, NULL), NVML_SUCCESS);
+  assert_int_equal(n, 0);
+  /* It could be cut into instances, and is not. */
+  unsigned now = 7, pending = 7;
+  nvmlDevice_t none;
+  assert_int_equal(nvmlDeviceGetMigMode(gpu(3), &now, &pending), NVML_SUCCESS);
+  assert_int_equal(now | pending, 0);
+  assert_int_equal(nvmlDeviceGetMigDeviceHandleByIndex(gpu(3), 0, &none), NVML_ERROR_NOT_FOUND);
   assert_int_equal(nvmlDeviceGetMemoryInfo(gpu(4), &after), NVML_SUCCESS);
   assert_int_equal(after.used, 0);
   assert_int_equal(nvmlDeviceGetMemoryInfo_v2(gpu(3), &v2), NVML_ERROR_ARGUMENT_VERSION_MISMATCH);

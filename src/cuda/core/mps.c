@@ -26,7 +26,7 @@ struct mps_file {
 
 struct mps {
   struct mps_link *link;
-  unsigned slot;
+  unsigned slot, server; /* server: its process */
   struct core_set sms;
   uint64_t limit; /* bytes of device memory; UINT64_MAX: none */
   struct mps_file *file;
@@ -130,6 +130,7 @@ bool mps_start(struct shim *s, struct err *e)
   if (to >= 0) m->link = mps_link_new(to, page, &j, &w);
   if (!m->link) return refused(s, &w, e);
   m->slot = w.slot;
+  m->server = (unsigned)pid;
   m->sms = w.sms;
   s->mps = m;
   s->enter = mps_look;
@@ -239,6 +240,28 @@ uint64_t mps_left(const struct shim *s, const struct board *b)
   const struct mps *m = s->mps;
   const uint64_t all = board_memory_bytes(b), taken = mps_link_taken(m->link), left = taken < all ? all - taken : 0;
   return earlier(left, b->bytes < m->limit ? m->limit - b->bytes : 0);
+}
+
+uint64_t mps_taken(const struct shim *s)
+{
+  return mps_link_taken(s->mps->link);
+}
+
+_Static_assert((int)MPS_MOST_SEEN == (int)MPS_CLIENTS, "all of them");
+
+unsigned mps_clients(const struct shim *s, struct mps_seen seen[MPS_MOST_SEEN])
+{
+  unsigned n = 0;
+  for (unsigned slot = 0; s->mps && slot < MPS_CLIENTS; slot++) {
+    seen[n].process = mps_link_client(s->mps->link, slot, &seen[n].bytes);
+    n += seen[n].process != 0;
+  }
+  return n;
+}
+
+unsigned mps_server_process(const struct shim *s)
+{
+  return s->mps->server;
 }
 
 bool mps_heap_asked(const struct shim *s, uint64_t heap)

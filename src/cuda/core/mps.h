@@ -43,6 +43,17 @@ bool mps_take(struct shim *, const struct board *, uint64_t bytes);
 void mps_give(struct shim *, uint64_t bytes);
 uint64_t mps_left(const struct shim *, const struct board *);
 
+/* Clients that there are, this one among them; the process of the server. */
+enum { MPS_MOST_SEEN = 48 };
+struct mps_seen {
+  unsigned process;
+  uint64_t bytes; /* of the GPU's memory */
+};
+unsigned mps_clients(const struct shim *, struct mps_seen[MPS_MOST_SEEN]);
+unsigned mps_server_process(const struct shim *);
+/* Of the GPU's memory, what all clients have. */
+uint64_t mps_taken(const struct shim *);
+
 /* The context is limited to so many SMs of the client's (CU_EXEC_AFFINITY_TYPE_SM_COUNT). How many SMs a context has,
  * NULL: the client. */
 CUresult mps_limit(struct shim *, struct context *, unsigned sms);

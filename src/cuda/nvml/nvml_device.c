@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cuda/core/mps.h"
 #include "cuda/core/visible_boards.h"
 #include "cuda/nvml/nvml_call.h"
 
@@ -109,11 +110,13 @@ nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device, int *major,
   ON_GPU(device, capability(nvml_params(s, gpu), major, minor));
 }
 
-/* Used: by this process; others have GPUs of their own (docs/exec.md, "Several processes"). */
+/* Used: by this process, as others have GPUs of their own (docs/exec.md, "Several processes"); by all clients of the
+ * Multi-Process Service. */
 static nvmlMemory_t memory_of(const struct shim *s, unsigned gpu)
 {
   const struct board *b = board_at_node(s, (int)gpu);
-  nvmlMemory_t m = { .total = (unsigned long long)nvml_params(s, gpu)->gpu_memory_mib << 20, .used = b ? b->bytes : 0 };
+  nvmlMemory_t m = { .total = (unsigned long long)nvml_params(s, gpu)->gpu_memory_mib << 20 };
+  if (b) m.used = s->mps ? mps_taken(s) : b->bytes;
   m.free = m.used < m.total ? m.total - m.used : 0;
   return m;
 }

@@ -70,6 +70,17 @@ typedef struct {
   unsigned long long memory_mb;
 } nvmlDeviceAttributes_t;
 
+/* Of memory: all ones, when nobody knows; of instances likewise, where the GPU is whole. */
+typedef struct {
+  unsigned pid;
+  unsigned long long used;
+} nvmlProcessInfo_v1_t;
+typedef struct {
+  unsigned pid;
+  unsigned long long used;
+  unsigned gpu_instance, compute_instance;
+} nvmlProcessInfo_t;
+
 /* nvmlClockType_t */
 enum { NVML_CLOCK_GRAPHICS, NVML_CLOCK_SM, NVML_CLOCK_MEM, NVML_CLOCK_VIDEO };
 
