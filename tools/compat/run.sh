@@ -17,6 +17,7 @@
 #     rodinia    yuhc/gpu-rodinia             hecbench   Scientific-Computing-Lab/gpuFLOPBench
 #     sanitizer  NVIDIA/compute-sanitizer-samples      cccl, libcudacxx   NVIDIA/cccl (examples; tests of libcu++)
 #     cub, thrust  NVIDIA/cccl (samples of their own tests)
+#     bght  owensgroup/BGHT   slabhash  owensgroup/SlabHash   prk  ParRes/Kernels   indigo2  burtscher/Indigo2Suite (single.list)
 #
 # Environment: BIN (build/warpstep), NVCC, ARCH (the target: sm_86), LIMIT (processor seconds of a run where the suite's
 # list has none: 60), JOBS (2), ONLY (extended regular expression: names of programs), CUDART (the linked runtime, shared
@@ -46,7 +47,7 @@ WALL=20 # real seconds per processor second before a run counts as hanging
 verdict() {
   if grep -qE '\b(FAIL|FAILED|INCORRECT)\b|[Mm]ismatch(es)? |[Tt]est failed|Percent: [1-9]' "$1"; then
     echo failed
-  elif grep -qE '\b(PASS|PASSED|OK|SUCCESS|succeeded|CORRECT)\b|[Pp]assed|Percent: 0$|[Ss]uccess' "$1"; then
+  elif grep -qE '\b(PASS|PASSED|OK|SUCCESS|succeeded|CORRECT)\b|[Pp]assed|Percent: 0$|[Ss]uccess|validates|[Vv]erified|All good' "$1"; then
     echo passed
   else
     echo -

@@ -363,3 +363,29 @@ build_libcudacxx() {
 command_libcudacxx() {
   echo "./$1.app"
 }
+
+# Programs of one file each (single.list: SUITE|FOLDER|FILE|OPTIONS OF NVCC|ARGUMENTS, FOLDER inside the checked-out repository, where it is
+# compiled and run). Each suite of the list gets its three functions. -lgtest is Debian's libgtest-dev ----------------------------------
+
+single_field() { # FILE FIELD
+  awk -F '|' -v file="$1" -v field="$2" '$3 == file { print $field }' "$lists/single.list"
+}
+
+list_single() { # SUITE TREE
+  awk -F '|' -v suite="$1" -v tree="$(realpath "$2")" '$1 == suite { print tree "/" $2 "\t" $3 }' "$lists/single.list"
+}
+
+build_single() {
+  # shellcheck disable=SC2046  # words
+  build_in_place "$1" $(single_field "$1" 4)
+}
+
+command_single() {
+  echo "./$1.app $(single_field "$1" 5)"
+}
+
+while read -r single; do
+  eval "list_$single() { list_single $single \"\$1\"; }
+    build_$single() { build_single \"\$1\"; }
+    command_$single() { command_single \"\$1\"; }"
+done < <(cut -d '|' -f 1 "$lists/single.list" | sort -u)
