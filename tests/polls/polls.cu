@@ -1,6 +1,7 @@
 // Hosts that look at memory which a kernel writes, without calls in between (exec --spin strict). `polls CASE` checks the
 // values and prints what it saw: how often it looked, when by the GPU's clock. Nothing of it may depend on the machine.
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -8,6 +9,8 @@
 #include <immintrin.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -172,6 +175,39 @@ static void way(const char *how)
   printf("%s: %d looks\n", how, looks);
 }
 
+// Calls whose buffers are named by a list: buffers, list and message in such memory, too, and at addresses where nothing is.
+static void lists(char *p, char *q)
+{
+  int pipes[2], pair[2];
+  char mark[4] = {'m', 'a', 'r', 'k'}, got[54], more[8] = {0};
+  const iovec out[3] = {{mark, 4}, {p + 100, 30}, {p + 5000, 20}}, in[2] = {{q, 40}, {got, 14}};
+  CHECK(pipe(pipes) == 0 && socketpair(AF_UNIX, SOCK_DGRAM, 0, pair) == 0);
+  CHECK(writev(pipes[1], out, 3) == 54);
+  CHECK(readv(pipes[0], in, 2) == 54);
+  CHECK(memcmp(q, "mark", 4) == 0 && memcmp(q + 4, p + 100, 30) == 0 && memcmp(q + 34, p + 5000, 6) == 0);
+  CHECK(memcmp(got, p + 5006, 14) == 0);
+  msghdr send = {}, *receive = (msghdr *)(q + 8192);
+  iovec *list = (iovec *)(q + 12288);
+  send.msg_iov = (iovec *)out;
+  send.msg_iovlen = 3;
+  memset(receive, 0, sizeof *receive);
+  receive->msg_iov = list;
+  receive->msg_iovlen = 2;
+  receive->msg_controllen = 0;
+  list[0] = {q + 4096, 50};
+  list[1] = {more, 2};
+  CHECK(sendmsg(pair[0], &send, 0) == 54);
+  CHECK(recvmsg(pair[1], receive, 0) == 52);
+  CHECK(receive->msg_flags & MSG_TRUNC); // two bytes had no room
+  CHECK(memcmp(q + 4096, "mark", 4) == 0 && memcmp(q + 4100, p + 100, 30) == 0 && memcmp(more, p + 5016, 2) == 0);
+  const iovec bad[1] = {{NULL, 4}};
+  CHECK(writev(pipes[1], bad, 1) == -1 && errno == EFAULT);
+  const iovec *volatile nowhere = (const iovec *)8;
+  CHECK(writev(pipes[1], nowhere, 1) == -1 && errno == EFAULT);
+  CHECK(writev(pipes[1], out, 5000) == -1 && errno == EINVAL);
+  for (int fd : {pipes[0], pipes[1], pair[0], pair[1]}) close(fd);
+}
+
 // Buffers beside the flag: the system reads and writes them, the program goes through them, while a kernel runs.
 static void buffers()
 {
@@ -186,6 +222,7 @@ static void buffers()
   CHECK(write(pipes[1], p + 100, 50) == 50);
   CHECK(read(pipes[0], p + BYTES, 50) == 50);
   CHECK(memcmp(p + BYTES, p + 100, 50) == 0);
+  lists(p, p + BYTES);
   FILE *f = tmpfile();
   CHECK(f && fwrite(p, 1, BYTES, f) == BYTES && fflush(f) == 0);
   rewind(f);

@@ -1,6 +1,7 @@
 /* System calls of a program with `exec --spin strict`. The kernel does not reach pages that are closed (poll_trap.h): a
  * filter of the process (seccomp) stops each call with an argument that points there, and its handler does it with the
- * simulator's mapping instead. Buffers named by a list (writev, sendmsg) are not seen.
+ * simulator's mapping instead. Calls whose buffers are named by a list (writev, sendmsg …) are all stopped, as a filter
+ * cannot look there.
  */
 #ifndef WS_CUDA_POLL_CALLS_H
 #define WS_CUDA_POLL_CALLS_H

@@ -1,6 +1,6 @@
 /* NVML: which processes have the GPU. NVML API reference, "Device queries", nvmlDeviceGetComputeRunningProcesses and
- * its kin. Of processes that have GPUs of their own, this one is known; clients of the Multi-Process Service (exec --share
- * mps) know each other.
+ * its kin. Of processes that have GPUs of their own, this one is known; clients of the Multi-Process Service (exec
+ * --share mps) know each other.
  */
 #include <stdbool.h>
 #include <unistd.h>
