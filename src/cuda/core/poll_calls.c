@@ -90,7 +90,7 @@ static void put_back(uint64_t to, const void *from, size_t bytes)
   (void)!process_vm_writev(getpid(), &here, 1, &there, 1, 0);
 }
 
-/* Into `copy`: the buffers of a list, each where the kernel finds it. False: the list cannot be read, or is too long. */
+/* Into `copy`: the buffers of a list, each where the kernel finds it. False: the list cannot be read or is too long. */
 static bool reach_list(struct shim *s, uint64_t list, uint64_t n, struct iovec copy[MOST_BUFFERS])
 {
   if (n > MOST_BUFFERS || !fetch(copy, list, n * sizeof *copy)) return false;
