@@ -16,7 +16,7 @@
 #     samples    NVIDIA/cuda-samples          polybench  sgrauerg/polybenchGpu
 #     rodinia    yuhc/gpu-rodinia             hecbench   Scientific-Computing-Lab/gpuFLOPBench
 #     sanitizer  NVIDIA/compute-sanitizer-samples      cccl, libcudacxx   NVIDIA/cccl (examples; tests of libcu++)
-#     cub, thrust  NVIDIA/cccl (samples of their own tests)
+#     cub, thrust  NVIDIA/cccl (samples of their own tests)      cutlass  NVIDIA/cutlass (examples for ARCH: sm_75, sm_80, sm_90a)
 #     bght  owensgroup/BGHT   slabhash  owensgroup/SlabHash   prk  ParRes/Kernels   indigo2  burtscher/Indigo2Suite (single.list)
 #
 # Environment: BIN (build/warpstep), NVCC, ARCH (the target: sm_86), LIMIT (processor seconds of a run where the suite's
@@ -45,7 +45,7 @@ WALL=20 # real seconds per processor second before a run counts as hanging
 
 # What the program says about its results: passed, failed, or - when it says nothing.
 verdict() {
-  if grep -qE '\b(FAIL|FAILED|INCORRECT)\b|[Mm]ismatch(es)? |[Tt]est failed|Percent: [1-9]' "$1"; then
+  if grep -qE '\b(FAIL|FAILED|INCORRECT)\b|: Failed\b|[Mm]ismatch(es)? |[Tt]est failed|Percent: [1-9]' "$1"; then
     echo failed
   elif grep -qE '\b(PASS|PASSED|OK|SUCCESS|succeeded|CORRECT)\b|[Pp]assed|Percent: 0$|[Ss]uccess|validates|[Vv]erified|All good' "$1"; then
     echo passed

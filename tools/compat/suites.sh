@@ -389,3 +389,33 @@ while read -r single; do
     build_$single() { build_single \"\$1\"; }
     command_$single() { command_single \"\$1\"; }"
 done < <(cut -d '|' -f 1 "$lists/single.list" | sort -u)
+
+# NVIDIA/cutlass: its examples for GPUs before Blackwell, those of cutlass.list whose target (fourth field) ARCH is. Most sizes are options of
+# the examples; where they have none, a copy beside the source has them changed (fifth field, of sed -E) ----------------------------------------
+
+list_cutlass() {
+  local tree name
+  tree=$(realpath "$1")
+  awk -F '|' -v arch="${ARCH#sm_}" '$4 == arch { print $1 }' "$lists/cutlass.list" | while read -r name; do
+    [ -f "$tree/examples/$name" ] && printf '%s\t%s\n' "$tree/examples/$(dirname "$name")" "$name"
+  done
+}
+
+build_cutlass() {
+  local app=$1 changes source
+  app=./$(basename "$1" .cu).app source=$(basename "$1")
+  [ ! -f visualize_layout.cpp ] || more=(-x cu visualize_layout.cpp)
+  [ -x "$app" ] && [ "$REBUILD" = 0 ] && return
+  changes=$(listed cutlass "$1" 5)
+  if [ -n "$changes" ]; then
+    sed -E "$changes" "$source" >".small-$source" || return
+    ! cmp -s "$source" ".small-$source" || { echo "error: nothing to change in $source" && return 1; }
+    source=.small-$source
+  fi
+  "$TOOLKIT/bin/nvcc" -std=c++17 --expt-relaxed-constexpr -DNDEBUG -I ../../include -I ../../tools/util/include \
+    -I ../common -I . -o "$app" "$source" "${more[@]}" -lcuda
+}
+
+command_cutlass() {
+  echo "./$(basename "$1" .cu).app $(listed cutlass "$1" 2)"
+}
