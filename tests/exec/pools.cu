@@ -90,15 +90,17 @@ static void thresholds(cudaMemPool_t pool, cudaStream_t stream, size_t bytes)
   CHECK(used(pool, cudaMemPoolAttrReservedMemHigh) == 3 * bytes);
   CUDA(cudaMemPoolTrimTo(pool, 0));
   CHECK(used(pool, cudaMemPoolAttrReservedMemCurrent) == bytes); // it is in use
-  CUDA(cudaMallocAsync(&p[0], 64 << 20, stream)); // what is kept goes when the GPU's memory does not suffice
+  CUDA(cudaMallocAsync(&p[0], 64 << 20, stream)); // what is kept is there for the pool alone
   CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all));
   CUDA(cudaFreeAsync(p[0], stream));
   CUDA(cudaStreamSynchronize(stream));
   size_t left, total;
   CHECK(used(pool, cudaMemPoolAttrReservedMemCurrent) == bytes + (64 << 20));
   CUDA(cudaMemGetInfo(&left, &total));
-  CUDA(cudaMalloc(&p[1], left + (32 << 20)));
-  CHECK(used(pool, cudaMemPoolAttrReservedMemCurrent) == bytes);
+  CHECK(cudaMalloc(&p[1], left + (32 << 20)) == cudaErrorMemoryAllocation);
+  cudaGetLastError();
+  CUDA(cudaMallocAsync(&p[1], left + (32 << 20), stream));
+  CHECK(used(pool, cudaMemPoolAttrReservedMemCurrent) == bytes + left + (32 << 20));
   CUDA(cudaFree(p[1]));
   CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &zero));
   CUDA(cudaFreeAsync(again, stream));

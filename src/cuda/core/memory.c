@@ -128,10 +128,6 @@ CUresult memory_alloc(struct shim *s, struct board *b, uint64_t *addr, uint64_t 
 {
   if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
   *addr = guest_alloc(s, b, bytes, "allocation");
-  if (!*addr) {
-    parts_shrink(s);
-    *addr = guest_alloc(s, b, bytes, "allocation");
-  }
   if (!*addr) return CUDA_ERROR_OUT_OF_MEMORY;
   add_block(s, (struct block){ .addr = *addr, .bytes = bytes, .device = *addr, .board = b,
                                   .kind = BLOCK_DEVICE });

@@ -34,11 +34,6 @@ void parts_settle(struct shim *s)
   FOR_ALL(s, settle, s);
 }
 
-void parts_shrink(struct shim *s)
-{
-  FOR_ALL(s, shrink, s);
-}
-
 void parts_tell(struct shim *s)
 {
   FOR_ALL(s, tell, s);

@@ -14,7 +14,6 @@ struct shim;
 /* NULL: nothing. With the lock held. */
 struct shim_part {
   void (*settle)(struct shim *); /* what work under way may need is about to go: all that can happen happens */
-  void (*shrink)(struct shim *); /* a GPU's memory does not suffice: what is held back of it goes */
   void (*tell)(struct shim *);   /* the program ends: says on stderr what was left undone */
   void (*drop)(struct shim *, struct board *);  /* the GPU's contexts are about to be reset: what has not begun there
                                                    never will */
@@ -26,7 +25,6 @@ struct extension;
 
 /* For all parts, extensions first. */
 void parts_settle(struct shim *);
-void parts_shrink(struct shim *);
 void parts_tell(struct shim *);
 void parts_drop(struct shim *, struct board *);
 void parts_reset(struct shim *, struct board *);

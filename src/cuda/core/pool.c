@@ -353,11 +353,6 @@ void pools_settle(struct shim *s)
   for (struct pool *p = s->pools.first; p; p = p->next) release_kept(s, p, p->threshold);
 }
 
-static void shrink(struct shim *s)
-{
-  for (struct pool *p = s->pools.first; p; p = p->next) release_kept(s, p, 0);
-}
-
 CUresult pool_alloc(struct shim *s, CUmemoryPool p, uint64_t *addr, uint64_t bytes, uint64_t stream)
 {
   if (!exists(s, p) || p->fd >= 0) return CUDA_ERROR_INVALID_VALUE; /* nothing can be taken from an imported one */
@@ -370,8 +365,9 @@ CUresult pool_alloc(struct shim *s, CUmemoryPool p, uint64_t *addr, uint64_t byt
   if (p->max_bytes && bytes > p->max_bytes - p->used) return CUDA_ERROR_OUT_OF_MEMORY;
   if (p->max_bytes) release_kept(s, p, p->max_bytes - bytes);
   CUresult r = take(s, p, addr, bytes);
-  if (r == CUDA_ERROR_OUT_OF_MEMORY) { /* what streams are to free may not be free yet */
+  if (r == CUDA_ERROR_OUT_OF_MEMORY) { /* what streams are to free may not be free yet, what is kept has other sizes */
     parts_settle(s);
+    release_kept(s, p, 0);
     r = take(s, p, addr, bytes);
   }
   if (r != CUDA_SUCCESS) return r;
@@ -439,4 +435,4 @@ static void reset(struct shim *s, struct board *b)
   }
 }
 
-const struct shim_part pool_part = { .shrink = shrink, .reset = reset };
+const struct shim_part pool_part = { .reset = reset };
