@@ -6,7 +6,8 @@
 #include "base/host_memory.h"
 #include "isa/isa.h"
 
-enum { LANES = 32, BASE = MODULE_CODE_BASE, SHIFT = 4, MAX_CODE = 1 << 26 /* bytes; what is kept of them is eight times as much */ };
+/* MAX_CODE: bytes; what is kept of them is eight times as much. */
+enum { LANES = 32, BASE = MODULE_CODE_BASE, SHIFT = 4, MAX_CODE = 1 << 26 };
 
 static void allocate(struct trace_code *c, const struct trace_kernel *k)
 {
@@ -121,7 +122,9 @@ bool trace_code_guess(struct trace_code *c, const struct trace_kernel *k, struct
       return err_set(e, "%s+0x%x: instructions of sm_%u lie at multiples of 16", k->header.name,
                      k->inst[i].pc, k->header.sm);
   }
-  if (high - low > MAX_CODE) return err_set(e, "%s: its code spans %lld bytes, of at most %d", k->header.name, (long long)(high - low), (int)MAX_CODE);
+  if (high - low > MAX_CODE)
+    return err_set(e, "%s: its code spans %lld bytes, of at most %d", k->header.name, (long long)(high - low),
+                   (int)MAX_CODE);
   size_t n = (size_t)(high - low) / (1 << SHIFT) + 1;
   c->own = calloc(n, sizeof *c->own);
   NO_MEMORY_IF(!c->own);

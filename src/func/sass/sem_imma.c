@@ -1,4 +1,5 @@
-/* IMMA, IMMA.SP and BMMA: matrix products of integers and of bits by a warp. Part of sem_mma_handler. Fragments: sem_hmma.c.
+/* IMMA, IMMA.SP and BMMA: matrix products of integers and of bits by a warp. Part of sem_mma_handler. Fragments are
+ * those of sem_hmma.c.
  */
 #include "func/sass/func_launch.h"
 #include "func/sass/mma_fast.h"

@@ -105,7 +105,8 @@ static uint32_t half_by_chance(uint32_t v, uint32_t random, uint32_t imm)
   return narrow_from_f32(v, &open, 15, imm, &(struct rounding){true, random});
 }
 
-/* FP16 takes the low 13 bits of a half of c, as many as FP32 has more (PTX ISA, cvt: 13 LSBs, 3 MSBs are 0), BF16 all. */
+/* FP16 takes the low 13 bits of a half of c, as many as FP32 has more (PTX ISA, cvt: 13 LSBs, 3 MSBs are 0), BF16
+ * all. */
 static uint32_t random_of(uint32_t half, uint32_t imm)
 {
   return (imm & TO_BF16 ? half : half << 3) & 0xffff;

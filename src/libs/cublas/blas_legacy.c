@@ -1,5 +1,5 @@
-/* The interface without handles (cublas.h), which cuBLAS still has: each function says so and returns a status that is no
- * success, so that programs load and those that call one know. */
+/* The interface without handles (cublas.h), which cuBLAS still has: each function says so and returns a status that is
+ * no success, so that programs load and those that call one know. */
 #include "libs/cublas/blas_types.h"
 
 #define LEGACY(name) \
