@@ -427,8 +427,9 @@ static bool pack_half_by_chance(struct num *n, const struct ref_in *in, struct r
   {
     uint32_t d = 0;
     for (unsigned k = 0; k < 2; k++) {
-      const uint32_t v = in->src[k][0][i], c = in->src[2][0][i];
-      uint64_t h = half_by_chance(n, v, to, k ? c & 0xffff : c >> 16);
+      const uint32_t v = in->src[k][0][i], c = in->src[2][0][i] >> (k ? 0 : 16) & 0xffff;
+      /* as many bits as are dropped, the lowest (PTX ISA, cvt): 16 for BF16, 13 for FP16 */
+      uint64_t h = half_by_chance(n, v, to, to.prec == NUM_F16.prec ? (c & 0x1fff) << 3 : c);
       if (get(in, FLD_F2FP_SATFINITE) && h == num_inf(to)) h--;
       if (v >> 31) h = get(in, FLD_F2FP_RELU) ? 0 : h | num_sign(to);
       if ((v & 0x7fffffff) > 0x7f800000) h = num_nan(to);
