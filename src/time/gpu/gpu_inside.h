@@ -90,8 +90,6 @@ static inline uint64_t gpu_all_insts(const struct gpu *g)
 
 /* A run begins: what it counts is what comes from now on. */
 void gpu_begin_counting(struct gpu *);
-/* Counters of all its parts, ever, behind the last window. */
-const struct netlist_stats *gpu_counters_now(struct gpu *);
 /* When the launch in this slot has ended, if it has. */
 picos gpu_end_of_grid(const struct gpu *, unsigned slot);
 

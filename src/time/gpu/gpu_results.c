@@ -34,8 +34,9 @@ const struct gpu_instances *gpu_instances_of_run(const struct gpu *g)
   return g->instances.n_sms ? &g->instances : NULL;
 }
 
-/* Runs of copies alone follow each other by the thousand, and have hardly a window each. */
-const struct netlist_stats *gpu_counters_now(struct gpu *g)
+/* Counters of all parts, ever, behind the last window. Runs of copies alone follow each other by the thousand, and have
+ * hardly a window each. */
+static const struct netlist_stats *counters_now(struct gpu *g)
 {
   const uint64_t at = domain_windows(g->domain);
   if (!g->summed || g->summed_at != at) netlist_sum(&g->net, &g->counters);
@@ -47,7 +48,7 @@ const struct netlist_stats *gpu_counters_now(struct gpu *g)
 void gpu_begin_counting(struct gpu *g)
 {
   g->insts = g->insts_before = gpu_all_insts(g);
-  g->before = *gpu_counters_now(g);
+  g->before = *counters_now(g);
   begin_instances(g);
   netlist_traffic(&g->net, GRID_NONE, &g->moved_before[GRID_NONE]);
 }
@@ -81,7 +82,7 @@ static void collect_hazards(struct gpu *g)
 static void collect(struct gpu *g, picos end)
 {
   if (g->hazards) collect_hazards(g);
-  g->count.sum = *gpu_counters_now(g);
+  g->count.sum = *counters_now(g);
   netlist_since(&g->count.sum, &g->before);
   end_instances(g);
   picos clock = params_clock_ps(&g->params), time = end - g->started;
@@ -135,7 +136,7 @@ static void check_laws(struct gpu *g)
     check_laws_of(g, &g->count.sum);
     return;
   }
-  all = *gpu_counters_now(g);
+  all = *counters_now(g);
   netlist_since(&all, g->begun);
   check_laws_of(g, &all);
 }
