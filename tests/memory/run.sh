@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Random kernels about memory, which check themselves against the CPU (tools/memory/generate.py): four of them on two targets, without and with
-# time. Without nvcc it is skipped.
+# Random kernels about memory, which check themselves against the CPU (tools/memory/generate.py): four of them on two targets, two as code of -G,
+# without and with time. Without nvcc it is skipped.
 #
 #   tests/memory/run.sh      BIN: the program (build/warpstep), NVCC: the compiler
 set -u
@@ -14,11 +14,22 @@ if [ ! -x "$NVCC" ] || [ ! -f "$(dirname "$bin")/cuda/libwarpstep-cuda.so" ]; th
 fi
 out=$(mktemp -d) || exit 2
 trap 'rm -rf "$out"' EXIT
-if tools/memory/generate.py --seed 3 --count 4 --arch 75,90 --runner "$bin exec --gpu {gpu} --functional --quiet" \
-  --runner "$bin exec --gpu {gpu} --quiet" "$out" >"$out/log" 2>&1; then
-  echo "ok random memory"
-else
-  echo "not ok random memory"
-  cat "$out/log"
-  exit 1
-fi
+failed=0
+
+# some NAME OPTION...: kernels by chance
+some() {
+  local name=$1
+  shift
+  if tools/memory/generate.py "$@" --runner "$bin exec --gpu {gpu} --functional --quiet" --runner "$bin exec --gpu {gpu} --quiet" \
+    "$out" >"$out/log" 2>&1; then
+    echo "ok random memory, $name"
+  else
+    echo "not ok random memory, $name"
+    cat "$out/log"
+    failed=1
+  fi
+}
+
+some optimised --seed 3 --count 4 --arch 75,90
+some "code of -G" --seed 12 --count 2 --arch 90 --opt=-G
+exit $failed

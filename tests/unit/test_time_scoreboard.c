@@ -197,6 +197,27 @@ static void ldgsts_groups(void **state)
   assert_int_equal(at[3], 3);
 }
 
+/* In code of -G LDGDEPBAR has a counter of sources, too, which drops with its issue: nothing waits for the copies yet. */
+static void ldgdepbar_reads(void **state)
+{
+  (void)state;
+  enum { N = 4 };
+  struct inst in[N] = {nop(), nop(), nop(), nop()};
+  in[0].pipe = PIPE_MEM;
+  in[0].mem = (struct inst_mem){.space = MEM_GLOBAL, .op = MEM_LDGSTS, .bytes = 4, .addr = ADDR_REGULAR};
+  in[0].ctrl.write_sb = SB_NONE;
+  in[1].flags = INST_LDGDEPBAR;
+  in[1].ctrl.write_sb = 0;
+  in[1].ctrl.read_sb = 1;
+  in[2].ctrl.wait = 1 << 1;
+  in[3].ctrl.wait = 1 << 0;
+  const struct setup s = {DEPENDENCE_CONTROL_BITS, true, 63};
+  uint64_t at[N];
+  issue_cycles(s, STEP_CAP_CONTROL, in, N, at);
+  assert_true(at[2] < 10);
+  assert_int_equal(at[3], 38);
+}
+
 static void hybrid(void **state)
 {
   (void)state;
@@ -289,6 +310,7 @@ int main(void)
       cmocka_unit_test(guards_are_read),
       cmocka_unit_test(control_bits_mean_nothing),
       cmocka_unit_test(ldgsts_groups),
+      cmocka_unit_test(ldgdepbar_reads),
       cmocka_unit_test(hybrid),
       cmocka_unit_test(tickets_run_out),
       cmocka_unit_test(tickets_are_for_registers),

@@ -411,13 +411,17 @@ __attribute__((cold)) static void serve(struct sub_core *p, struct passing x)
   hold(p, x.warp, WS_SERVICE, CYCLE_NEVER);
 }
 
-/* LDGDEPBAR issues at once; its counter drops when the LDGSTS before it are done, in order. */
+/* LDGDEPBAR issues at once; its write counter drops when the LDGSTS before it are done, in order, its read counter (code
+ * of -G has one) with its issue. UTMACMDFLUSH has a read counter alone, which waits for the copies. */
 static void close_group(struct sub_core *p, const struct passing *x)
 {
   const struct inst_ctrl *c = &x->inst->ctrl;
-  unsigned sb = c->write_sb != SB_NONE ? c->write_sb : c->read_sb; /* UTMACMDFLUSH: this one */
+  const uint64_t at_once = x->now + p->params->lat[LAT_ALU];
+  const bool both = c->write_sb != SB_NONE && c->read_sb != SB_NONE;
+  const unsigned sb = c->write_sb != SB_NONE ? c->write_sb : c->read_sb;
+  if (both) depend_drop_at(&p->depend, &p->warps, x->now, at_once, x->warp, c->read_sb);
   if (sb == SB_NONE || async_group_close(&p->warps.copies[x->warp], sb)) return;
-  depend_drop_at(&p->depend, &p->warps, x->now, x->now + p->params->lat[LAT_ALU], x->warp, sb);
+  depend_drop_at(&p->depend, &p->warps, x->now, at_once, x->warp, sb);
 }
 
 /* --- execute and write-back, outside of the memory pipeline -------------------------------------------- */
