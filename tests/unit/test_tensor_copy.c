@@ -75,21 +75,70 @@ static void test_box_overflow(void **state)
     }
 }
 
-/* Reductions that no type or operation of the PTX ISA's table has: 4-bit numbers, whose size in bytes is 0, among them. */
-static void test_no_reduction(void **state)
+enum { ADD, MIN, MAX, INC, DEC, AND, OR, XOR, OPERATIONS };
+
+/* Which operations a type has by the PTX ISA's table of cp.reduce.async.bulk: a bit for each. Sums of S64, of which the
+ * table says nothing, are those of U64. */
+static unsigned operations_of(enum tensor_type t)
 {
-  static const enum tensor_type types[] = {TENSOR_U8, TENSOR_U16, TENSOR_U4, TENSOR_U4_GAPS, TENSOR_U6_GAPS};
-  (void)state;
-  for (unsigned k = 0; k < sizeof types / sizeof *types; k++) {
-    struct rig *r = begin(reduce_words);
-    struct tensor_map m = small_map(r);
-    m.type = types[k];
-    m.dim[0] = m.box[0] = 128;
-    for (unsigned i = 1; i < TENSOR_DIMS; i++) m.stride[i] = 512;
-    m.address -= m.address % 32;
-    faults_at(r, &m, "reduction");
-    rig_free(r);
+  enum { EXTREMES = 1 << MIN | 1 << MAX, BITS = 1 << AND | 1 << OR | 1 << XOR };
+  switch (t) {
+  case TENSOR_U32: return (1 << OPERATIONS) - 1;
+  case TENSOR_S32:
+  case TENSOR_U64:
+  case TENSOR_S64: return 1 << ADD | EXTREMES | BITS;
+  case TENSOR_F16:
+  case TENSOR_BF16: return 1 << ADD | EXTREMES;
+  case TENSOR_F32:
+  case TENSOR_F32_FTZ:
+  case TENSOR_F64: return 1 << ADD;
+  default: return 0;
   }
+}
+
+/* Every type with every operation: those of the table are performed, all others refused, 4-bit numbers, whose size in
+ * bytes is 0, among them. */
+static void test_reductions(void **state)
+{
+  (void)state;
+  for (unsigned t = 0; t < TENSOR_TYPE__N; t++)
+    for (unsigned op = 0; op < OPERATIONS; op++) {
+      const uint64_t words[] = {reduce_words[0] | (uint64_t)op << (87 - 64), reduce_words[1], W_EXIT};
+      struct rig *r = begin(words);
+      struct tensor_map m = small_map(r);
+      m.type = t;
+      m.dim[0] = m.box[0] = 128;
+      for (unsigned i = 1; i < TENSOR_DIMS; i++) m.stride[i] = 1024;
+      m.address -= m.address % 32;
+      if (operations_of(t) >> op & 1) {
+        put_map(r, &m);
+        if (!rig_step(r)) fail_msg("type %u, operation %u: %s", t, op, r->f.text);
+      } else {
+        faults_at(r, &m, "no such reduction");
+      }
+      rig_free(r);
+    }
+}
+
+/* Bulk reductions name the type in the instruction: what there is none of is no instruction. */
+static void test_bulk_reductions(void **state)
+{
+  static const enum tensor_type type[] = {TENSOR_U32, TENSOR_S32, TENSOR_U64,     TENSOR_S64, TENSOR_F16,
+                                          TENSOR_F32, TENSOR_F32_FTZ, TENSOR_F64, TENSOR_BF16};
+  enum { TYPES = sizeof type / sizeof *type, CODES = 16, UR_TO = 6, UR_FROM = 4 };
+  (void)state;
+  for (unsigned t = 0; t < CODES; t++)
+    for (unsigned op = 0; op < OPERATIONS; op++) {
+      const uint64_t kind = (uint64_t)op << (87 - 64) | (uint64_t)t << (81 - 64);
+      const uint64_t words[] = {0x0001d80008000405ull | kind, 0x00000006040073bbull, W_EXIT};
+      struct rig *r = rig_new_sm(90, words, 2, 32);
+      set_uniform(r, UR_TO, (uint32_t)(r->buf + DATA_AT));
+      set_uniform(r, UR_TO + 1, (uint32_t)((r->buf + DATA_AT) >> 32));
+      set_uniform(r, UR_FROM + 1, 1); /* units of 16 bytes; shared address 0 */
+      const bool there = t < TYPES && operations_of(type[t]) >> op & 1;
+      if (rig_step(r) != there) fail_msg("type %u, operation %u: %s", t, op, r->f.text);
+      rig_free(r);
+    }
 }
 
 /* What lies in front of and behind the CTA's shared memory stays as it was, and is not sent to global memory. */
@@ -200,9 +249,9 @@ static void test_far_coordinates(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_box_overflow), cmocka_unit_test(test_no_reduction), cmocka_unit_test(test_box_beyond_shared),
+      cmocka_unit_test(test_box_overflow), cmocka_unit_test(test_reductions),   cmocka_unit_test(test_box_beyond_shared),
       cmocka_unit_test(test_fields),       cmocka_unit_test(test_gaps),         cmocka_unit_test(test_codes),
-      cmocka_unit_test(test_far_coordinates),
+      cmocka_unit_test(test_far_coordinates), cmocka_unit_test(test_bulk_reductions),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -106,7 +106,8 @@ uop_fn *atom_pick_surface(const struct sass_inst *s, struct uop *u, uop_fn *fn);
 void sync_sample_barrier(const struct func_warp *w, const struct uop *u, struct mem_effect *me);
 bool sync_complete_tx(struct func_warp *w, const struct effect *e, unsigned lane, struct fault *f);
 /* Is there a reduction by op (field RED_OP) of the type? FP32 and FP64 have sums alone, FP16 and BF16 minima and maxima
- * besides (PTX ISA, cp.reduce.async.bulk: combinations of .redOp and element type). */
+ * besides, increments and decrements are of U32 alone (PTX ISA, cp.reduce.async.bulk: combinations of .redOp and
+ * element type). */
 bool atom_reduces(unsigned op, enum sass_atom_type);
 /* One element of a reduction: *p = op of *p and *v. Integers of 1 or 2 words, FP32, FP64; FP16 and BF16 as pairs, of
  * which one alone lies in the low half. flush: subnormal FP32 numbers, given or made, become zeros of their sign. */

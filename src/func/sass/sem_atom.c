@@ -168,6 +168,7 @@ static void apply(enum atom_op op, enum sass_atom_type t, const uint32_t old[4],
 
 bool atom_reduces(unsigned op, enum sass_atom_type t)
 {
+  if (op == OP_INC || op == OP_DEC) return t == ATOM_U32;
   return t != ATOM_INVALID && (!types[t].f || op == OP_ADD || (types[t].half && op <= OP_MAX));
 }
 
