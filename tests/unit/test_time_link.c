@@ -556,6 +556,25 @@ static void test_log_spreads(void **state)
   link_log_free(&l);
 }
 
+/* A message that begins in the last step and ends behind it is in the middle, of steps twice as long; behind it is
+ * nothing, whatever was there before. */
+static void test_log_goes_on(void **state)
+{
+  (void)state;
+  enum { US = 1000000, LAST = LINK_LOG_STEPS - 1, MIDDLE = LINK_LOG_STEPS / 2 };
+  struct link_log l;
+  link_log_init(&l, 1);
+  link_log_add(&l, 0, (picos)LAST * US, 0, 500 * 25, FEMTOS);
+  assert_int_equal(l.width, US);
+  assert_int_equal(l.flow[0].step[LAST], 500 * 25);
+  link_log_add(&l, 0, (picos)LAST * US + 500 * NS, 0, 1000 * 25, FEMTOS);
+  assert_int_equal(l.width, 2 * US);
+  assert_int_equal(l.flow[0].step[MIDDLE - 1], 1000 * 25);
+  assert_int_equal(l.flow[0].step[MIDDLE], 500 * 25);
+  for (unsigned i = MIDDLE + 1; i < LINK_LOG_STEPS; i++) assert_int_equal(l.flow[0].step[i], 0);
+  link_log_free(&l);
+}
+
 /* What players send each other is what the wires of their way carry: by packets and overhead of the preset. */
 static void test_log_of_a_machine(void **state)
 {
@@ -592,7 +611,7 @@ int main(void)
       cmocka_unit_test(test_shared_uplink),  cmocka_unit_test(test_any_epoch_any_threads),
       cmocka_unit_test(test_cast_load),      cmocka_unit_test(test_cast_rates),
       cmocka_unit_test(test_casts_in_any_epoch), cmocka_unit_test(test_log_spreads),
-      cmocka_unit_test(test_log_of_a_machine),
+      cmocka_unit_test(test_log_goes_on),    cmocka_unit_test(test_log_of_a_machine),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,14 +29,15 @@ static void widen(struct link_log *l)
   }
 }
 
-/* A byte belongs to the step in which its transfer ends. */
+/* A byte belongs to the step in which its transfer ends. Steps double until the last one is within them, so none is
+ * left behind them. */
 static void spread(struct link_log *l, struct link_flow *f, picos at, uint64_t bytes, uint64_t femtos)
 {
   while ((at + bytes * femtos / 1000) / l->width >= LINK_LOG_STEPS) widen(l);
   uint64_t done = 0;
   for (uint64_t k = at / l->width; done < bytes; k++) {
     const uint64_t until = ((k + 1) * l->width - at) * 1000;
-    const uint64_t there = k + 1 == LINK_LOG_STEPS ? bytes : earlier(bytes, until / femtos);
+    const uint64_t there = earlier(bytes, until / femtos);
     f->step[k] += there - done;
     done = there;
   }
