@@ -86,6 +86,11 @@ def results_of(path):
     return rows
 
 
+def where():
+    """What tests run on: the GPUs of MACHINE, or one GPU."""
+    return ["--machine", os.environ["MACHINE"]] if os.environ.get("MACHINE") else ["--gpu", os.environ.get("GPU", "rtx-3070")]
+
+
 def run_file(args, folder, file, group, out, more_env=None, more_plugin=""):
     """One file of tests, a path below `folder`, where pytest starts: a line for `out`. Returns whether nothing failed."""
     done = results_of(args.out).get(str(file), {}) if args.rest else {}
@@ -98,7 +103,7 @@ def run_file(args, folder, file, group, out, more_env=None, more_plugin=""):
     binary = os.environ.get("BIN", ROOT / "build/warpstep")
     limit = int(args.seconds)
     ended = subprocess.run(
-        [binary, "exec", "--quiet", "--functional", "--gpu", os.environ.get("GPU", "rtx-3070"), args.python, "-m", "pytest", "-q", "-p", "ws_counted",
+        [binary, "exec", "--quiet", "--functional", *where(), args.python, "-m", "pytest", "-q", "-p", "ws_counted",
          "-p", "no:cacheprovider", "-x" if args.first else "-q", str(file)],
         cwd=folder, env=env, capture_output=True, text=True, errors="replace", check=False,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 20)))

@@ -7,7 +7,7 @@
 
 The interpreter needs cupy, pytest, hypothesis and scipy (skipped with a line where it has no CuPy); the repository's version is that of the package. How
 they are run and counted: counted.py. With --rest only what --out has no good result for.
-Environment: BIN (build/warpstep), GPU (rtx-3070)."""
+Environment: BIN (build/warpstep), GPU (rtx-3070), or MACHINE (several GPUs: 2x-rtx-3090-nvlink)."""
 import argparse
 import pathlib
 import shutil

@@ -7,7 +7,7 @@
 
 The interpreter needs jax with its CUDA 13 plug-in, pytest and absl-py (skipped with a line where it has no JAX); the repository's version is that of the
 package. FILE is one of its folder tests; how they are run and counted: counted.py. Of each test with generated parameters CASES are taken (2).
-Environment: BIN (build/warpstep), GPU (rtx-3070)."""
+Environment: BIN (build/warpstep), GPU (rtx-3070), or MACHINE (several GPUs: 2x-rtx-3090-nvlink)."""
 import argparse
 import os
 import pathlib

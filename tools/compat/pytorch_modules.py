@@ -5,7 +5,7 @@
     tools/compat/pytorch_modules.py --summary modules.jsonl       # the table of docs/compatibility.md
 
 The interpreter needs torch, pytest and expecttest (skipped with a line where it has no PyTorch). The tests: pytorch_module_tests.py; how they are run and
-counted: counted.py. Environment: BIN (build/warpstep), GPU (rtx-3070)."""
+counted: counted.py. Environment: BIN (build/warpstep), GPU (rtx-3070), or MACHINE (several GPUs: 2x-rtx-3090-nvlink)."""
 import argparse
 import pathlib
 import shutil

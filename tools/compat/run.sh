@@ -20,7 +20,7 @@
 #     bght  owensgroup/BGHT   slabhash  owensgroup/SlabHash   prk  ParRes/Kernels   indigo2  burtscher/Indigo2Suite (single.list)
 #
 # Environment: BIN (build/warpstep), NVCC, ARCH (the target: sm_86), LIMIT (processor seconds of a run where the suite's
-# list has none: 60), JOBS (2), ONLY (extended regular expression: names of programs), CUDART (the linked runtime, shared
+# list has none: 60), BUILD_LIMIT (seconds that nvcc has for a program: 600), JOBS (2), ONLY (extended regular expression: names of programs), CUDART (the linked runtime, shared
 # or static: shared), OUT (folder for the output of each program, build/compat), REBUILD (1: also what is built, as another
 # target wants), CHECK (tools of the sanitizer, such as all: programs run under `warpstep sanitize --tool CHECK`, their
 # reports in NAME.reports of OUT; build/compat-check), CHECK_OPTIONS (more of its options, words), DEFINES (options
@@ -38,7 +38,7 @@ NVCC=${NVCC:-$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc)}
 CHECK=${CHECK-}
 OUT=${OUT:-$root/build/compat${CHECK:+-check}}
 export CHECK CHECK_OPTIONS=${CHECK_OPTIONS-} DEFINES=${DEFINES-} SIZE=${SIZE-}
-export BIN NVCC OUT LIMIT=${LIMIT:-60} ONLY=${ONLY:-.} CUDART=${CUDART:-shared}
+export BIN NVCC OUT LIMIT=${LIMIT:-60} BUILD_LIMIT=${BUILD_LIMIT:-600} ONLY=${ONLY:-.} CUDART=${CUDART:-shared}
 export CATCH2=${CATCH2:-/usr} LAUNCH=${LAUNCH:-0}
 export REBUILD=${REBUILD:-0} ARCH=${ARCH:-sm_86}
 WALL=20 # real seconds per processor second before a run counts as hanging
@@ -101,7 +101,7 @@ one() {
   local row=("$suite" "$name")
   mkdir -p "$OUT/$suite"
   # shellcheck disable=SC2016  # the inner shell expands
-  if ! timeout 600 bash -c '. "$0"; cd "$2" && "build_$1" "$3"' "$here/suites.sh" "$suite" "$folder" "$name" \
+  if ! timeout "$BUILD_LIMIT" bash -c '. "$0"; cd "$2" && "build_$1" "$3"' "$here/suites.sh" "$suite" "$folder" "$name" \
     >"$log.build" 2>&1 </dev/null; then
     (IFS=$'\t'; echo "${row[*]}	no	-	-	-${CHECK:+	-}	$(why_not_built "$log.build")")
     return
