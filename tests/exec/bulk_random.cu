@@ -2,6 +2,7 @@
 // type and operation into global memory and into shared memory of another CTA, by the tables of the PTX ISA (cp.reduce.async.bulk).
 // Arguments: seed, launches.
 #include "check.h"
+#include "cluster_copies.h"
 #include "reductions.h"
 
 enum { MOST = 4096, COPIES = 4, SMEM = COPIES * MOST, GUARD = 0xa5 };
@@ -11,49 +12,6 @@ struct Spread {
 };
 
 extern __shared__ __align__(128) unsigned char smem[];
-
-__device__ unsigned shared_of(const void *p)
-{
-  return (unsigned)__cvta_generic_to_shared(p);
-}
-
-__device__ unsigned map(unsigned a, unsigned cta)
-{
-  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(a) : "r"(a), "r"(cta));
-  return a;
-}
-
-__device__ unsigned rank_of()
-{
-  unsigned rank;
-  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-  return rank;
-}
-
-__device__ void cluster_sync()
-{
-  asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
-}
-
-__device__ void expect(uint64_t *barrier, unsigned bytes)
-{
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(shared_of(barrier)) : "memory");
-  if (bytes) asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_of(barrier)), "r"(bytes) : "memory");
-}
-
-__device__ void wait(uint64_t *barrier)
-{
-  asm volatile("{ .reg .pred p; again: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], 0; @!p bra again; }" ::"r"(shared_of(barrier))
-               : "memory");
-}
-
-// What threads wrote to shared memory is there for copies, also those of other CTAs.
-__device__ void all_ready()
-{
-  asm volatile("fence.mbarrier_init.release.cluster; fence.proxy.async;" ::: "memory");
-  __syncthreads();
-  cluster_sync();
-}
 
 __global__ void spread(const __grid_constant__ Spread s, const unsigned char *in, unsigned char *seen)
 {
@@ -113,7 +71,7 @@ __global__ void __cluster_dims__(2) to_cluster(Kind t, Op o, unsigned char *memo
   if (threadIdx.x == 0) expect(&barrier, rank ? bytes : 0);
   all_ready();
   if (rank == 0 && threadIdx.x == 0) {
-    const unsigned from = shared_of(smem), to = map(from, 1), bar = map(shared_of(&barrier), 1);
+    const unsigned from = shared_of(smem), to = in_cta(from, 1), bar = in_cta(shared_of(&barrier), 1);
     CLUSTER(U32, ADD, "add.u32"); CLUSTER(S32, ADD, "add.s32"); CLUSTER(U64, ADD, "add.u64");
     CLUSTER(U32, MIN, "min.u32"); CLUSTER(S32, MIN, "min.s32"); CLUSTER(U32, MAX, "max.u32"); CLUSTER(S32, MAX, "max.s32");
     CLUSTER(U32, INC, "inc.u32"); CLUSTER(U32, DEC, "dec.u32");

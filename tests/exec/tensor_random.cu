@@ -1,6 +1,7 @@
 // Tensor copies drawn at random against walks on the CPU by the rules of the PTX ISA: loads of every rank and mode into one CTA of a
 // cluster or, by multicast, into those of a mask, each with the mbarrier of the CTA that gets the data; stores and reductions of every
 // type and operation. Four copies of a launch run at once, from CTAs and into places of their own. Arguments: seed, launches.
+#include "cluster_copies.h"
 #include "driver_check.h"
 #include "reductions.h"
 #include <cstdint>
@@ -71,18 +72,6 @@ __device__ void load(const Copy &c, const CUtensorMap *map, unsigned at, unsigne
 #endif
 }
 
-__device__ unsigned shared_of(const void *p, unsigned cta)
-{
-  unsigned a = (unsigned)__cvta_generic_to_shared(p);
-  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(a) : "r"(a), "r"(cta));
-  return a;
-}
-
-__device__ void cluster_sync()
-{
-  asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
-}
-
 __device__ bool gets(const Copy &c, unsigned cta)
 {
   return c.how == MULTICAST ? c.mask >> cta & 1 : (unsigned)c.target == cta;
@@ -91,31 +80,19 @@ __device__ bool gets(const Copy &c, unsigned cta)
 __global__ void loads(const __grid_constant__ Batch b, unsigned char *seen)
 {
   __shared__ uint64_t barrier[COPIES];
-  unsigned rank;
-  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  const unsigned rank = rank_of();
   for (int i = threadIdx.x; i < SMEM; i += blockDim.x) smem[i] = GUARD;
-  if (threadIdx.x == 0) {
-    for (int k = 0; k < COPIES; k++) {
-      unsigned bar = (unsigned)__cvta_generic_to_shared(&barrier[k]);
-      asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(bar) : "memory");
-      if (gets(b.copy[k], rank))
-        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(b.copy[k].bytes) : "memory");
-    }
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-  }
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-  __syncthreads();
-  cluster_sync();
+  if (threadIdx.x == 0)
+    for (int k = 0; k < COPIES; k++) expect(&barrier[k], gets(b.copy[k], rank) ? b.copy[k].bytes : 0);
+  all_ready();
   if (threadIdx.x == 0)
     for (int k = 0; k < COPIES; k++) {
       const Copy &c = b.copy[k];
       const unsigned cta = c.how == REMOTE ? c.target : rank;
-      if (c.issuer == (int)rank) load(c, b.maps + k, shared_of(smem + c.at, cta), shared_of(&barrier[k], cta));
+      if (c.issuer == (int)rank) load(c, b.maps + k, in_cta(shared_of(smem + c.at), cta), in_cta(shared_of(&barrier[k]), cta));
     }
   for (int k = 0; k < COPIES; k++)
-    if (gets(b.copy[k], rank))
-      asm volatile("{ .reg .pred p; again: mbarrier.try_wait.parity.shared::cta.b64 p, [%0], 0; @!p bra again; }" ::"r"(
-                       (unsigned)__cvta_generic_to_shared(&barrier[k])) : "memory");
+    if (gets(b.copy[k], rank)) wait(&barrier[k]);
   cluster_sync();
   for (int i = threadIdx.x; i < SMEM; i += blockDim.x) seen[blockIdx.x * SMEM + i] = smem[i];
 }
@@ -151,7 +128,7 @@ __global__ void loads(const __grid_constant__ Batch b, unsigned char *seen)
 __global__ void stores(const __grid_constant__ CUtensorMap parameter, Copy c, Op op, const unsigned char *values)
 {
   const CUtensorMap *map = &parameter;
-  const unsigned at = (unsigned)__cvta_generic_to_shared(smem) + c.at;
+  const unsigned at = shared_of(smem) + c.at;
   for (unsigned i = threadIdx.x; i < (c.bytes + 1023 & ~1023u); i += blockDim.x) smem[c.at + i] = values[i];
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   __syncthreads();

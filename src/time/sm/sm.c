@@ -1,7 +1,7 @@
 #include "time/sm/sm.h"
 
-#include "time/sm/copy_ports.h"
 #include "base/bits.h"
+#include "time/sm/copy_ports.h"
 
 static void cta_event(void *ctx, unsigned cta_slot, uint32_t flags, uint64_t now);
 
