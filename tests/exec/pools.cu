@@ -90,6 +90,14 @@ static void thresholds(cudaMemPool_t pool, cudaStream_t stream, size_t bytes)
   CHECK(used(pool, cudaMemPoolAttrReservedMemHigh) == 3 * bytes);
   CUDA(cudaMemPoolTrimTo(pool, 0));
   CHECK(used(pool, cudaMemPoolAttrReservedMemCurrent) == bytes); // it is in use
+  for (int i = 0; i < 2; i++) CUDA(cudaMallocAsync(&p[i], bytes, stream));
+  for (int i = 0; i < 2; i++) CUDA(cudaFreeAsync(p[i], stream));
+  CUDA(cudaStreamSynchronize(stream));
+  CHECK(used(pool, cudaMemPoolAttrReservedMemCurrent) == 2 * bytes); // what is in use counts, too
+  CUDA(cudaMemPoolTrimTo(pool, 2 * bytes));
+  CHECK(used(pool, cudaMemPoolAttrReservedMemCurrent) == 2 * bytes);
+  CUDA(cudaMemPoolTrimTo(pool, 2 * bytes - 1));
+  CHECK(used(pool, cudaMemPoolAttrReservedMemCurrent) == bytes);
   CUDA(cudaMallocAsync(&p[0], 64 << 20, stream)); // what is kept is there for the pool alone
   CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &all));
   CUDA(cudaFreeAsync(p[0], stream));
@@ -115,7 +123,7 @@ static void reuse()
   const size_t bytes = n * sizeof(int);
   cudaStream_t stream, other;
   cudaMemPool_t pool;
-  int *a, *b, *c, *d, first, last;
+  int *a, *b, *c, *d, first, last, theirs, later;
   CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   CUDA(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
   CUDA(cudaDeviceGetDefaultMemPool(&pool, 0));
@@ -135,11 +143,16 @@ static void reuse()
   CUDA(cudaMemcpyAsync(&last, b + n - 1, sizeof last, cudaMemcpyDeviceToHost, stream));
   CUDA(cudaMallocAsync((void **)&c, bytes, stream));
   CHECK(c != b); // it is in use
+  for (int i = 0; i < 20; i++) fill<<<n / 256, 256, 0, stream>>>(b, n, 9); // while `other` goes on
   CUDA(cudaFreeAsync(b, stream));
   CUDA(cudaMallocAsync((void **)&d, bytes, other)); // nothing orders the two streams
   CHECK(d != c);
+  CUDA(cudaMemsetAsync(d, 0, bytes, other));
+  CUDA(cudaMemcpyAsync(&theirs, d + n - 1, sizeof theirs, cudaMemcpyDeviceToHost, other));
   CUDA(cudaStreamSynchronize(stream));
   CHECK(first == n - 1 + 5 && last == n - 1 + 7);
+  CUDA(cudaMemcpy(&later, d + n - 1, sizeof later, cudaMemcpyDeviceToHost));
+  CHECK(theirs == 0 && later == 0); // it is not what the first stream still fills
   CUDA(cudaFreeAsync(c, stream));
   CUDA(cudaFreeAsync(d, other));
   CUDA(cudaDeviceSynchronize());
