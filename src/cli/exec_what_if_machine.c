@@ -99,9 +99,7 @@ static bool run_pass(const struct exec_what_if_machine *w, struct what_if_pass *
   sigprocmask(SIG_SETMASK, &parent.before, NULL);
   *status = WIFEXITED(parent.status) ? WEXITSTATUS(parent.status) : 128 + WTERMSIG(parent.status);
   if (*status != 0 && number) return false;
-  const bool ok = run_doc_read(&p->doc, path, &e);
-  if (!ok && !number) cli_error("--what-if: the program has left no report");
-  return ok;
+  return run_doc_read(&p->doc, path, &e);
 }
 
 /* --- tables ------------------------------------------------------------------------------------- */
@@ -273,6 +271,9 @@ int exec_what_if_machine_run(const struct exec_what_if_machine *w, char **progra
     fflush(stdout);
   } else if (status) {
     cli_error("--what-if: the program failed, so it is not run again");
+  } else {
+    cli_error("--what-if: the program has left no report (it used no GPU), so it is not run again");
+    status = CLI_BAD_INPUT;
   }
   for (uint32_t i = 0; i < x.n; i++) run_doc_free(&x.pass[i].doc);
   mem_free(x.pass);

@@ -124,6 +124,10 @@ P
   [ $status -eq 3 ] && [ "$(cat "$scratch/two")" = once ] || why="status $status: $(cat "$scratch/two")"
   grep -q 'the program failed, so it is not run again' "$scratch/log" || why+=$(cat "$scratch/log")
   verdict 'what links cost: a program that fails' "$why"
+  "$bin" exec --machine 2x-rtx-3090-nvlink --what-if link_rate true >"$scratch/two" 2>"$scratch/log"
+  status=$? why=''
+  [ $status -eq 2 ] && grep -q 'it used no GPU' "$scratch/log" || why="status $status: $(cat "$scratch/log")"
+  verdict 'what links cost: a program without a GPU' "$why"
   rm -rf "$scratch"
 fi
 
