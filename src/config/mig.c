@@ -46,8 +46,8 @@ static const struct profile *find(const struct params *p, const char *name, stru
     if (strcmp(name, name_of(&profiles[i], p, text)) == 0) return &profiles[i];
     n += (size_t)snprintf(known + n, sizeof known - n, "%s%s", n ? ", " : "", text);
   }
-  if (!n) err_set(e, "mig %.60s: no instances of %s are known", name, p->name);
-  else err_set(e, "mig %.60s: %s has the instances %s", name, p->name, known);
+  if (!n) err_set(e, "mig '%.60s': no instances of %s are known", name, p->name);
+  else err_set(e, "mig '%.60s': %s has the instances %s", name, p->name, known);
   return NULL;
 }
 

@@ -1,8 +1,10 @@
 #include "host/what_if_machine.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/arith.h"
+#include "base/nearest.h"
 #include "host/what_if.h"
 
 enum { ROWS = WHAT_IF_N + 2 }; /* places; that of tail stays empty */
@@ -62,6 +64,18 @@ bool machine_what_if_is_link(const char *name, size_t length)
   return false;
 }
 
+static bool no_such_cost(const char *name, size_t length, struct err *e)
+{
+  char given[64], hint[NEAREST_HINT];
+  struct nearest n;
+  struct machine_what_if row;
+  snprintf(given, sizeof given, "%.*s", (int)earlier(length, 60), name);
+  nearest_start(&n, given);
+  for (unsigned i = 0; i < ROWS; i++)
+    if (row_at(i, &row)) nearest_offer(&n, row.name);
+  return err_set(e, "--what-if: there is no cost '%s' of a machine%s", given, nearest_hint(&n, hint));
+}
+
 /* A bit for each row that is named; 0, with e filled: no such row. */
 static uint64_t rows_of(const char *name, size_t length, struct err *e)
 {
@@ -71,7 +85,7 @@ static uint64_t rows_of(const char *name, size_t length, struct err *e)
   for (unsigned i = 0; i < ROWS; i++)
     if (row_at(i, &row) && (all || (strlen(row.name) == length && !memcmp(row.name, name, length))))
       rows |= (uint64_t)1 << i;
-  if (!rows) err_set(e, "--what-if: there is no cost '%.*s' of a machine", (int)earlier(length, 60), name);
+  if (!rows) no_such_cost(name, length, e);
   return rows;
 }
 

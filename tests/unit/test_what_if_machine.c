@@ -127,6 +127,7 @@ static void test_choice(void **state)
   assert_null(strstr(t.names, "tail"));
   refused("tail", "no cost 'tail'");
   refused("link_rate,link", "no cost 'link'");
+  refused("link_rat", "no cost 'link_rat' of a machine; did you mean 'link_rate'?");
   refused("link_rate,,barriers", "no cost ''");
   refused("", "no cost named");
   assert_true(machine_what_if_is_link("link_rate,x", strlen("link_rate")));
