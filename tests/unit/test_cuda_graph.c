@@ -674,6 +674,33 @@ static void bad_captures(void **state)
   (void)cuStreamEndCapture(a, &g);
 }
 
+/* While a blocking stream captures, a question about the legacy stream fails and changes nothing; work in it spoils the capture. */
+static void legacy_while_capturing(void **state)
+{
+  struct machine k;
+  CUstream a;
+  CUgraph g;
+  int status = 9;
+  uint64_t id;
+  (void)state;
+  machine_init(&k);
+  for (unsigned work = 0; work < 2; work++) {
+    OK(cuStreamCreate(&a, 0));
+    OK(cuStreamBeginCapture_v2(a, 2));
+    OK(cuMemsetD32Async(k.x, 0, N, a));
+    assert_int_equal(cuStreamIsCapturing(NULL, &status), CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+    assert_int_equal(cuStreamGetCaptureInfo_v2(NULL, &status, &id, NULL, NULL, NULL), CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+    if (work) assert_int_equal(cuMemsetD32Async(k.x, 0, N, NULL), CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+    OK(cuStreamIsCapturing(a, &status));
+    assert_int_equal(status, 1 + work); /* active, then invalidated */
+    assert_int_equal(cuStreamEndCapture(a, &g), work ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS);
+    if (!work) OK(cuGraphDestroy(g));
+    OK(cuStreamIsCapturing(NULL, &status));
+    assert_int_equal(status, 0);
+    OK(cuStreamDestroy_v2(a));
+  }
+}
+
 /* The destructor is called when the last reference is given up: the program's, a graph's, that of an executable graph. */
 static void user_objects(void **state)
 {
@@ -734,7 +761,7 @@ int main(void)
       cmocka_unit_test(edges), cmocka_unit_test(one_launch_at_a_time), cmocka_unit_test(cycles_are_refused), cmocka_unit_test(launches),
       cmocka_unit_test(parameters_of_nodes), cmocka_unit_test(capture), cmocka_unit_test(capture_dependencies), cmocka_unit_test(streams_go_while_capturing),
       cmocka_unit_test(capture_modes), cmocka_unit_test(capture_to_graph), cmocka_unit_test(nothing_to_do), cmocka_unit_test(first_kernel_nodes), cmocka_unit_test(bad_captures),
-      cmocka_unit_test(user_objects), cmocka_unit_test(capture_of_own_stream),
+      cmocka_unit_test(user_objects), cmocka_unit_test(capture_of_own_stream), cmocka_unit_test(legacy_while_capturing),
   };
   return cmocka_run_group_tests(tests, cuda_setup, NULL);
 }

@@ -143,15 +143,18 @@ CUresult capture_end(struct shim *s, CUstream h, CUgraph *out)
   return r;
 }
 
-/* The legacy stream would have to wait for a capturing one. */
+/* The legacy stream would have to wait for a stream that captures. */
+static bool legacy_waits(const struct stream *st, const struct stream_capture *c)
+{
+  return st->order.legacy && !c->origin->order.non_blocking && c->origin->board == st->board;
+}
+
+/* Such an operation spoils the captures that it would wait for. */
 static bool blocks_legacy(struct shim *s, const struct stream *st)
 {
   bool any = false;
-  if (!st->order.legacy) return false;
-  for (struct stream_capture *c = s->captures; c; c = c->next) {
-    if (c->origin->order.non_blocking || c->origin->board != st->board) continue;
-    c->spoilt = any = true;
-  }
+  for (struct stream_capture *c = s->captures; c; c = c->next)
+    if (legacy_waits(st, c)) c->spoilt = any = true;
   return any;
 }
 
@@ -246,8 +249,10 @@ CUresult capture_info(struct shim *s, CUstream h, int *status, uint64_t *id, CUg
   struct stream *st = stream_of(s, h);
   if (!status) return CUDA_ERROR_INVALID_VALUE;
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
+  /* A question about the legacy stream leaves captures as they are (cudaStreamIsCapturing: "is not invalidated"). */
+  for (const struct stream_capture *other = s->captures; other; other = other->next)
+    if (legacy_waits(st, other)) return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
   const struct stream_capture *c = st->capture;
-  if (blocks_legacy(s, st)) return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
   *status = !c ? CAPTURE_NONE : c->spoilt ? CAPTURE_INVALIDATED : CAPTURE_ACTIVE;
   if (*status != CAPTURE_ACTIVE) return CUDA_SUCCESS;
   if (id) *id = c->id;
