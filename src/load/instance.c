@@ -13,6 +13,9 @@
 enum { INST_SHIFT = 4, USER_BANK = 3, BANK0_WORDS = (64 << 10) / 4 };
 _Static_assert(1 << INST_SHIFT == INST_BYTES, "size of an instruction");
 
+/* How code names a word of bank 0: as an operand, as the offset of a load, as a number that it moves to a register. */
+enum { NAMED_OPERAND, NAMED_LOAD, NAMED_NUMBER, NAMED__N };
+
 struct bank {
   uint8_t *data;
   uint32_t bytes;
@@ -33,7 +36,8 @@ struct module_instance {
   struct inst *inst;
   struct sass_inst *sass;
   /* What launches ask, which do not look through all code. */
-  uint64_t bank0[2][BANK0_WORDS / 64]; /* bit w: an operand, a load of a constant, names word w of bank 0 */
+  uint64_t bank0[NAMED__N][BANK0_WORDS / 64]; /* bit w: word w of bank 0 is named so */
+  bool loads_anywhere; /* some load of a constant has its whole offset in a register */
   bool *moves_stack;                   /* per kernel */
   uint16_t *most_regs;                 /* per kernel */
 };
@@ -270,17 +274,27 @@ static void decode_section(struct module_instance *in, const struct place *p, ui
   }
 }
 
-static void note_bank0(struct module_instance *in, bool load, uint32_t at)
+static void note_bank0(struct module_instance *in, unsigned how, uint32_t at)
 {
-  if (at % 4 == 0 && at / 4 < BANK0_WORDS) in->bank0[load][at / 256] |= UINT64_C(1) << at / 4 % 64;
+  if (at % 4 == 0 && at / 4 < BANK0_WORDS) in->bank0[how][at / 256] |= UINT64_C(1) << at / 4 % 64;
+}
+
+static bool is_named(const struct module_instance *in, unsigned how, uint32_t at)
+{
+  return at % 4 == 0 && at / 4 < BANK0_WORDS && in->bank0[how][at / 256] >> at / 4 % 64 & 1;
 }
 
 static void note_constants(struct module_instance *in, uint64_t n)
 {
   for (const struct sass_inst *s = in->sass; n; n--, s++) {
-    for (unsigned k = 0; k < 3; k++)
-      if (s->src[k].kind == SRC_CONST && s->src[k].bank == 0) note_bank0(in, false, s->src[k].imm);
-    if (s->sem == SEM_LDC || s->sem == SEM_ULDC) note_bank0(in, true, (uint16_t)s->offset);
+    const bool moves = s->sem == SEM_MOV || s->sem == SEM_UMOV;
+    for (unsigned k = 0; k < 3; k++) {
+      if (s->src[k].kind == SRC_CONST && s->src[k].bank == 0) note_bank0(in, NAMED_OPERAND, s->src[k].imm);
+      if (s->src[k].kind == SRC_IMM && moves) note_bank0(in, NAMED_NUMBER, s->src[k].imm);
+    }
+    if (s->sem != SEM_LDC && s->sem != SEM_ULDC) continue;
+    note_bank0(in, NAMED_LOAD, (uint16_t)s->offset);
+    in->loads_anywhere |= (uint16_t)s->offset == 0; /* as in code that is not optimised */
   }
 }
 
@@ -436,7 +450,8 @@ unsigned module_most_registers(const struct module_instance *in, const struct mo
 
 bool module_names_bank0(const struct module_instance *in, bool load, uint32_t at)
 {
-  return at % 4 == 0 && at / 4 < BANK0_WORDS && in->bank0[load][at / 256] >> at / 4 % 64 & 1;
+  if (!load) return is_named(in, NAMED_OPERAND, at);
+  return is_named(in, NAMED_LOAD, at) || (in->loads_anywhere && is_named(in, NAMED_NUMBER, at));
 }
 
 uint64_t module_managed(const struct module_instance *in) { return in->managed; }

@@ -176,7 +176,7 @@ bool module_moves_stack(const struct module_instance *, const struct module_kern
  * (USETMAXREG). */
 unsigned module_most_registers(const struct module_instance *, const struct module_kernel *k);
 /* Whether some code of the module names offset `at`, a multiple of 4, of constant bank 0: as an operand, or in a load
- * of constants. */
+ * of constants, be it as a number in a register. */
 bool module_names_bank0(const struct module_instance *, bool load, uint32_t at);
 /* Guest address of a __device__ variable, or of the copy of a __constant__ variable that generic
  * loads see; 0 for other symbols. */

@@ -1,4 +1,5 @@
 /* Questions to a parsed module. */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,8 +17,9 @@ static const char *const service_name[SYSCALL_COPY] = {
 #include "isa/sass/device_runtime.def"
 };
 
-/* Names that compiler output and the device runtime's library (cudadevrt, CUDA 13.0) leave open. */
-static const char private_prefix[] = "__cuda_syscall_";
+/* Names that compiler output and the device runtime's library (cudadevrt, CUDA 13.0) leave open, the library beside code of
+ * -G others: cnpLaunchDeviceV2 … */
+static const char private_prefix[] = "__cuda_syscall_", debug_prefix[] = "cnp";
 
 static const char *after(const char *name, const char *prefix)
 {
@@ -49,6 +51,7 @@ bool load_service(const char *name, unsigned *number)
   const char *rest = after(name, private_prefix);
   for (*number = 0; *number < SYSCALL_TEX_GRAD; (*number)++)
     if (strcmp(service_name[*number], name) == 0) return true;
+  if (!rest && (rest = after(name, debug_prefix)) && !isupper((unsigned char)*rest)) rest = NULL;
   if (rest) *number = private_service(rest);
   return rest || load_device_runtime(name, number);
 }
