@@ -17,8 +17,8 @@ static const char *const service_name[SYSCALL_COPY] = {
 #include "isa/sass/device_runtime.def"
 };
 
-/* Names that compiler output and the device runtime's library (cudadevrt, CUDA 13.0) leave open, the library beside code of
- * -G others: cnpLaunchDeviceV2 … */
+/* Names that compiler output and the device runtime's library (cudadevrt, CUDA 13.0) leave open, the library beside
+ * code of -G others: cnpLaunchDeviceV2 … */
 static const char private_prefix[] = "__cuda_syscall_", debug_prefix[] = "cnp";
 
 static const char *after(const char *name, const char *prefix)

@@ -411,8 +411,8 @@ __attribute__((cold)) static void serve(struct sub_core *p, struct passing x)
   hold(p, x.warp, WS_SERVICE, CYCLE_NEVER);
 }
 
-/* LDGDEPBAR issues at once; its write counter drops when the LDGSTS before it are done, in order, its read counter (code
- * of -G has one) with its issue. UTMACMDFLUSH has a read counter alone, which waits for the copies. */
+/* LDGDEPBAR issues at once; its write counter drops when the LDGSTS before it are done, in order, its read counter
+ * (code of -G has one) with its issue. UTMACMDFLUSH has a read counter alone, which waits for the copies. */
 static void close_group(struct sub_core *p, const struct passing *x)
 {
   const struct inst_ctrl *c = &x->inst->ctrl;
