@@ -272,6 +272,62 @@ static void calls()
   printf("looks %d, copies %.6f ms\n", looks, *ms);
 }
 
+// Asks by calls until the stream has ended: how often.
+static int asks(cudaStream_t s)
+{
+  int n = 1;
+  cudaError_t status;
+  while ((status = cudaStreamQuery(s)) == cudaErrorNotReady) n++;
+  CUDA(status);
+  return n;
+}
+
+// Functions of streams and the thread that asks by calls whether they have ended: one goes through a buffer, for which time stands; one waits
+// for what a kernel writes, which comes at its time.
+static void functions()
+{
+  enum { WORDS = 2000 };
+  static int looked;
+  word *w = pinned(), *buffer = w + 4096;
+  cudaStream_t s, other;
+  CUDA(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+  CUDA(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+  for (int i = 0; i < WORDS; i++) buffer[i] = i;
+  raise<<<1, 1, 0, s>>>(w, 5, 20000);
+  CUDA(cudaLaunchHostFunc(s, [](void *q) {
+    word *b = (word *)q;
+    for (int i = 0; i < WORDS; i++) b[i] = 3 * b[i] + b[(i + 1) % WORDS];
+  }, (void *)buffer));
+  const int through = asks(s);
+  for (int i = 0; i + 1 < WORDS; i++) CHECK(buffer[i] == 4 * i + 1);
+  raise<<<1, 1, 0, other>>>(w + 1024, 7, 90000);
+  CUDA(cudaLaunchHostFunc(s, [](void *q) { looked = spin((word *)q, 7); }, (void *)(w + 1024)));
+  const int spun = asks(s);
+  CUDA(cudaDeviceSynchronize());
+  printf("asked %d and %d times, looked %d times\n", through, spun, looked);
+}
+
+// Threads that nothing orders give kernels to streams of their own and ask by calls whether they have ended.
+static void callers()
+{
+  enum { THREADS = 3, ROUNDS = 4 };
+  std::vector<std::thread> threads;
+  int asked[THREADS] = {};
+  for (int t = 0; t < THREADS; t++)
+    threads.emplace_back([&asked, t] {
+      word *w = pinned();
+      cudaStream_t s;
+      CUDA(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+      for (int i = 1; i <= ROUNDS; i++) {
+        raise<<<1, 1, 0, s>>>(w, i, 3000 * (t + 1));
+        asked[t] += asks(s);
+        CHECK(*w == i);
+      }
+    });
+  for (std::thread &t : threads) t.join();
+  printf("asked %d, %d, %d times\n", asked[0], asked[1], asked[2]);
+}
+
 // Another thread computes for longer than anybody waits for it.
 static void computes()
 {
@@ -320,6 +376,8 @@ int main(int argc, char **argv)
   else if (!strcmp(what, "threads")) threads();
   else if (!strcmp(what, "buffers")) buffers();
   else if (!strcmp(what, "calls")) calls();
+  else if (!strcmp(what, "functions")) functions();
+  else if (!strcmp(what, "callers")) callers();
   else if (!strcmp(what, "computes")) computes();
   else if (!strcmp(what, "own_handler")) own_handler();
   else way(what);

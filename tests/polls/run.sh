@@ -56,7 +56,7 @@ same() {
 }
 
 for name in flag handshake managed managed_handshake other_thread threads copy atomic swap wide edge string buffers calls \
-  own_handler; do
+  functions callers own_handler; do
   same "$name"
 done
 same handshake --machine 2x-rtx-3090-nvlink

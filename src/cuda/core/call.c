@@ -45,18 +45,15 @@ static CUresult tell_end(struct call *c, CUresult r)
   return r;
 }
 
-/* Whoever lets simulated time pass steps aside when another thread wants to call. */
 static struct shim *lock(struct call *c)
 {
   struct shim *s = shim_get();
   struct tracer *tracer = c->traced.name ? atomic_load(&s->tracer) : NULL;
   if (tracer) tracer->enter(tracer, &c->traced);
-  atomic_fetch_add(&s->wanted, 1);
-  pthread_mutex_lock(&s->lock);
-  atomic_fetch_sub(&s->wanted, 1);
+  shim_lock(s);
   s->calls++;
   s->caller = pthread_getspecific(s->thread_key);
-  if (s->host_turns) host_turns_meet(s);
+  if (s->host_turns) host_turns_call(s);
   return c->s = s;
 }
 
@@ -79,8 +76,10 @@ CUresult call_enter(struct call *c, enum call_need need)
 CUresult call_enter_runtime(struct call *c, enum call_need need)
 {
   struct shim *s = lock(c);
+  const bool turned = s->host_turns;
   CUresult r = need == NEED_NOTHING ? CUDA_SUCCESS : shim_up(s);
   if (r != CUDA_SUCCESS) return r;
+  if (s->host_turns && !turned) host_turns_call(s); /* whichever thread started the GPU */
   struct thread *t = shim_thread(s);
   if (need >= NEED_CONTEXT && t->n_contexts == 0)
     t->context[t->n_contexts++] = context_primary(s, &s->boards.of[0]);

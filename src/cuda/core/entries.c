@@ -5,7 +5,7 @@
 CUresult entry_missing(const char *symbol)
 {
   struct shim *s = shim_get();
-  pthread_mutex_lock(&s->lock);
+  shim_lock(s);
   CUresult r = shim_unsupported(s, symbol);
   pthread_mutex_unlock(&s->lock);
   return r;

@@ -6,6 +6,8 @@
 
 #include "base/arith.h"
 #include "base/host_memory.h"
+#include "cuda/core/host_turns.h"
+#include "cuda/core/poll_trap.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/task.h"
 
@@ -15,6 +17,7 @@ static void take_first(struct host_calls *h)
 {
   for (uint32_t i = 1; i < h->n; i++) h->queue[i - 1] = h->queue[i];
   h->n--;
+  h->let_go = false;
 }
 
 /* Without the lock: the program's function may call, and take its time. */
@@ -23,9 +26,10 @@ static void call(struct shim *s, const struct task *w)
   void (*fn)(void *) = w->op.host.fn;
   void *data = w->op.host.data;
   shim_flush_print(s);
+  if (s->polls) poll_trap_behind_call(s); /* what the last function looked at does not count */
   pthread_mutex_unlock(&s->lock);
   fn(data);
-  pthread_mutex_lock(&s->lock);
+  shim_lock(s);
 }
 
 /* The thread of these calls blocks signals but while a function runs: what that raises is handled in it, by the mask
@@ -83,16 +87,24 @@ static void start(struct shim *s)
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* False: it has not returned yet. */
-static bool wait_a_while(struct shim *s, const struct task *w)
+static bool returns_in_time(struct shim *s, const struct task *w)
 {
+  struct host_calls *h = &s->host_calls;
   struct timespec until;
   clock_gettime(CLOCK_REALTIME, &until);
   until.tv_nsec += PATIENCE_NS;
   until.tv_sec += until.tv_nsec / NS;
   until.tv_nsec %= NS;
-  while (!w->done)
-    if (pthread_cond_timedwait(&s->host_calls.returned, &s->lock, &until) == ETIMEDOUT) break;
+  while (!w->done && !h->let_go)
+    if (pthread_cond_timedwait(&h->returned, &s->lock, &until) == ETIMEDOUT) return false;
+  return true;
+}
+
+/* False: it has not returned yet. With `--spin strict` the machine's load does not decide: one that computes is waited
+ * for as any thread is, one that sleeps is not. */
+static bool wait_a_while(struct shim *s, const struct task *w)
+{
+  while (!returns_in_time(s, w) && s->host_turns && !host_turns_stand(s)) continue;
   return w->done;
 }
 
@@ -128,6 +140,12 @@ void host_call_returned(struct task *w)
   w->done = 1;
   front_end(&s->front, &w->command, later(s->time.now, s->front.now));
   command_drop(&w->command);
+}
+
+void host_call_let_go(struct shim *s)
+{
+  s->host_calls.let_go = true;
+  pthread_cond_broadcast(&s->host_calls.returned);
 }
 
 bool host_call_is_mine(const struct shim *s)

@@ -1,7 +1,7 @@
 /* Functions of the program that a stream calls: cudaLaunchHostFunc, cudaStreamAddCallback, host nodes of graphs. A
  * thread of their own calls them, one after the other, as a driver does. Simulated time stands meanwhile; a function
  * that does not return soon only holds up its own stream, since it may wait for what another thread of the program
- * does.
+ * does. One that polls (poll_trap.h) does so from its first poll on.
  */
 #ifndef WS_CUDA_HOST_CALL_H
 #define WS_CUDA_HOST_CALL_H
@@ -19,6 +19,7 @@ struct task;
 struct host_calls {
   pthread_t thread;
   bool started;
+  bool let_go; /* simulated time does not stand for the first of the queue any more */
   sigset_t signals; /* blocked while a function runs */
   pthread_cond_t posted, returned;
   struct task **queue; /* the first one is being called */
@@ -29,6 +30,8 @@ struct host_calls {
 enum command_way host_call_begin(struct task *, uint64_t now);
 /* Of a program on a simulated CPU, which calls it itself: the function has returned. */
 void host_call_returned(struct task *);
+/* The function that runs waits for what happens in simulated time. */
+void host_call_let_go(struct shim *);
 /* Whether the thread that asks is the one that calls them. */
 bool host_call_is_mine(const struct shim *);
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/own_thread.h"
+#include "cuda/core/host_call.h"
 #include "cuda/core/shim.h"
 
 #define TASKS "/proc/self/task"
@@ -138,13 +139,19 @@ static bool runs(struct shim *s, const char *name, unsigned *others)
   return false;
 }
 
+static bool is_alone(const struct host_turns *x)
+{
+  struct stat st;
+  return x->alone && stat(TASKS, &st) == 0 && st.st_nlink == x->alone;
+}
+
 static bool any_runs(struct shim *s)
 {
   struct host_turns *x = s->host_turns;
   unsigned others = 0;
   bool any = false;
   struct stat st;
-  if (stat(TASKS, &st) == 0 && st.st_nlink == x->alone) return false;
+  if (is_alone(x) || stat(TASKS, &st) != 0) return false;
   DIR *d = opendir(TASKS);
   if (!d) return false;
   for (const struct dirent *e; (e = readdir(d));) any |= runs(s, e->d_name, &others);
@@ -178,6 +185,18 @@ bool host_turns_leads(struct shim *s, const struct host_turn *me)
   if (!host_turns_stand(s)) return false;
   s->front.look_up = false;
   return true;
+}
+
+void host_turns_call(struct shim *s)
+{
+  struct host_turn me;
+  host_turns_meet(s);
+  if (host_call_is_mine(s) || is_alone(s->host_turns)) return;
+  host_turns_begin(s, &me, NULL);
+  me.at = s->time.now;
+  me.placed = true;
+  while (s->front.busy || !host_turns_leads(s, &me)) host_turns_pause(s);
+  host_turns_end(s, &me);
 }
 
 enum front_stop host_turns_run(struct shim *s, const struct command *c, uint64_t until)

@@ -122,12 +122,11 @@ bool poll_trap_is_spun_on(struct shim *s)
 /* An access ---------------------------------------------------------------------------------------------- */
 
 /* Whether the instruction has been here since the thread's last call. */
-static bool is_poll(struct poll_thread *t, uint64_t pc, uint64_t addr)
+static bool was_here(struct poll_thread *t, uint64_t pc, uint64_t addr)
 {
   for (unsigned i = 0; i < t->n_seen; i++)
     if (t->seen[i].pc == pc && t->seen[i].addr == addr) return true;
-  if (t->n_seen == POLL_SEEN) return true;
-  t->seen[t->n_seen++] = (struct poll_access){ pc, addr };
+  if (t->n_seen < POLL_SEEN) t->seen[t->n_seen++] = (struct poll_access){ pc, addr };
   return false;
 }
 
@@ -157,9 +156,12 @@ static void meet(struct shim *s, struct thread *t, uint64_t page, bool poll)
 {
   struct host_turn turn;
   uint64_t fault, takes = poll ? (uint64_t)s->time.params->host_poll_ns * PS_PER_NS : 0;
-  if (s->front.busy && !poll) return; /* a function of the program, for which time stands */
+  if (s->front.busy) { /* a function of the program, for which time stands unless it polls */
+    if (!poll) return;
+    host_call_let_go(s);
+  }
   host_turns_begin(s, &turn, NULL);
-  while (!host_turns_stand(s)) host_turns_pause(s);
+  while (s->front.busy || !host_turns_stand(s)) host_turns_pause(s);
   fault = managed_fault_ps(s, page);
   place(s, &t->polls, takes + fault, &turn);
   host_turns_reach(s, &turn);
@@ -198,20 +200,13 @@ static bool access_with_lock(struct shim *s, uint64_t addr, greg_t *regs)
   t->host_clock.spun = true;
   host_turns_meet(s);
   const bool full = t->polls.n_seen == POLL_SEEN;
-  const bool poll = is_poll(&t->polls, (uint64_t)regs[REG_RIP], addr);
+  const bool again = was_here(&t->polls, (uint64_t)regs[REG_RIP], addr), poll = again || (full && !s->front.busy);
   s->record.polls += poll;
   meet(s, t, page, poll);
   if (!s->front.n_open) poll_trap_open(s);
   else if (full && !t->polls.stepwise) open_page(s, &t->polls, &t->polls.through, page);
   else step_on(s, &t->polls, page, regs);
   return true;
-}
-
-static void lock(struct shim *s)
-{
-  atomic_fetch_add(&s->wanted, 1);
-  pthread_mutex_lock(&s->lock);
-  atomic_fetch_sub(&s->wanted, 1);
 }
 
 static bool access_here(uint64_t addr, greg_t *regs)
@@ -223,7 +218,7 @@ static bool access_here(uint64_t addr, greg_t *regs)
     if (ours) poll_trap_open(s);
     return ours;
   }
-  lock(s);
+  shim_lock(s);
   const bool ours = access_with_lock(s, addr, regs);
   pthread_mutex_unlock(&s->lock);
   return ours;
@@ -232,7 +227,7 @@ static bool access_here(uint64_t addr, greg_t *regs)
 uint64_t poll_trap_argument(struct shim *s, uint64_t addr)
 {
   if (shim_is_mine(s) || s->pid != getpid()) return host_image(s, addr);
-  lock(s);
+  shim_lock(s);
   if (s->front.n_open && block_at(s, addr)) {
     host_turns_meet(s);
     meet(s, shim_thread(s), addr / HOST_PAGE * HOST_PAGE, false);

@@ -129,6 +129,13 @@ bool shim_is_mine(const struct shim *s)
   return s->lock.__data.__owner == gettid();
 }
 
+void shim_lock(struct shim *s)
+{
+  atomic_fetch_add(&s->wanted, 1);
+  pthread_mutex_lock(&s->lock);
+  atomic_fetch_sub(&s->wanted, 1);
+}
+
 struct thread *shim_thread(struct shim *s)
 {
   struct thread *t = pthread_getspecific(s->thread_key);

@@ -45,6 +45,9 @@ struct shim *shim_if_any(void);
 /* Whether the calling thread has the lock. */
 bool shim_is_mine(const struct shim *);
 struct thread *shim_thread(struct shim *);
+/* Takes the lock, for a thread of the program: whoever lets simulated time pass steps aside for it, and nobody takes it
+ * for one that sleeps. */
+void shim_lock(struct shim *);
 
 /* Whether calls return a kernel's fault now. */
 bool shim_fault_visible(const struct shim *);

@@ -37,7 +37,7 @@ void user_object_bury(struct shim *s)
     s->user_objects.dead = u->next;
     pthread_mutex_unlock(&s->lock);
     u->destroy(u->data);
-    pthread_mutex_lock(&s->lock);
+    shim_lock(s);
     free(u);
   }
 }

@@ -340,7 +340,7 @@ static void tell_private(const void *caller)
   Dl_info from;
   struct shim *s = shim_get();
   const char *path = dladdr(caller, &from) && from.dli_fname ? from.dli_fname : "the program";
-  pthread_mutex_lock(&s->lock);
+  shim_lock(s);
   if (shim_first_time(s, path))
     shim_say("%s asks the driver for private tables (cuGetExportTable), which are not published and not served, and "
              "will fail: a CUDA runtime that is stripped is inside; use a build of it with the shared runtime "

@@ -5,7 +5,7 @@
 static CUresult last_error(bool clear)
 {
   struct shim *s = shim_get();
-  pthread_mutex_lock(&s->lock);
+  shim_lock(s);
   struct thread *t = shim_thread(s);
   CUresult r = t->last;
   if (clear) t->last = CUDA_SUCCESS;

@@ -12,7 +12,7 @@
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, CUstream stream)
 {
   struct shim *s = shim_get();
-  pthread_mutex_lock(&s->lock);
+  shim_lock(s);
   struct thread *t = shim_thread(s);
   bool room = t->n_configurations < MAX_CONFIGURATIONS;
   if (room)

@@ -32,7 +32,7 @@ static struct registered *registered(struct shim *s)
 static struct shim *locked(void)
 {
   struct shim *s = shim_get();
-  pthread_mutex_lock(&s->lock);
+  shim_lock(s);
   return s;
 }
 
