@@ -118,12 +118,14 @@ bool time_share_ask(struct shim *s, uint64_t now, uint64_t *until)
   const struct slice_ask ask = {.now = now, .until = *until};
   struct slice_answer a;
   t->busy = true;
-  if (t->fd < 0 || !tell(t, &ask, sizeof ask) || !hear(t, &a) || a.until <= now || a.until > *until) {
+  if (t->fd < 0 || !tell(t, &ask, sizeof ask) || !hear(t, &a) || a.until <= now) {
     if (t->fd >= 0) close(t->fd);
     t->fd = -1;
-    t->reached = *until;
+    t->reached = 0;
     return true;
   }
+  /* What began while another kernel's end was still ahead asks for a time before that end, where the GPU was given back. */
+  a.until = earlier(a.until, *until);
   publish(t, now);
   note(t, now, &a);
   *until = a.until;
