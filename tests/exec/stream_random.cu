@@ -3,7 +3,7 @@
 // behind them by one of the ways that CUDA documents (an event, a chain of events, a value, the legacy stream, the host), but only where no order
 // exists already. What is ordered by a chain of such ways is known from a vector clock for each stream, so an order that is there by
 // transitivity alone is relied on. Kernels dawdle, so that a missing order shows. The CPU carries out everything in the order of the calls.
-// Arguments: first seed, programs, operations of each; one more and every operation is printed.
+// Arguments: first seed, programs, operations of each, threads that run such programs at once; one more and every operation is printed.
 #include "check.h"
 #include "random.h"
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <functional>
+#include <thread>
 #include <vector>
 
 enum { WORDS = 384, CTA = 64, LANES = 3, STREAMS = 6, MOST_GPUS = 2, HOST = STREAMS * MOST_GPUS, CLOCKS };
@@ -51,7 +52,8 @@ __global__ void mix(uint32_t *dst, const uint32_t *a, const uint32_t *b, Op op)
     dst[op.first + i] = dst[op.first + i] * op.factor + (a[(i * 5 + op.from) % WORDS] ^ b[(i + 3 * op.from) % WORDS]);
 }
 
-static bool talks; // prints every operation
+static bool talks;        // prints every operation
+static bool alone = true; // else the legacy stream meets captures of other threads, which blocking streams forbid
 
 static void carry_out(std::vector<Area> &areas, const Op &op)
 {
@@ -107,7 +109,7 @@ public:
       CUDA(cudaStreamCreateWithPriority(&stream[g][3], cudaStreamNonBlocking, least));
       stream[g][4] = cudaStreamPerThread;
       stream[g][5] = cudaStreamLegacy;
-      for (int i = 0; i < LANES; i++) CUDA(cudaStreamCreateWithFlags(&lane[g][i], i ? cudaStreamNonBlocking : cudaStreamDefault));
+      for (int i = 0; i < LANES; i++) CUDA(cudaStreamCreateWithFlags(&lane[g][i], i || !alone ? cudaStreamNonBlocking : cudaStreamDefault));
       for (int i = 0; i < 5; i++) add_area(DEVICE, g);
     }
     CUDA(cudaMalloc(&flags, 4096 * 4));
@@ -657,22 +659,31 @@ private:
   }
 };
 
+static void run_all(unsigned first, unsigned programs, unsigned operations, int gpus)
+{
+  for (unsigned seed = first; seed < first + programs; seed++) {
+    if (alone) printf("seed %u\n", seed), fflush(stdout);
+    Program(seed, gpus).run(operations);
+  }
+}
+
 int main(int argc, char **argv)
 {
   const unsigned first = argc > 1 ? (unsigned)atoi(argv[1]) : 1, programs = argc > 2 ? (unsigned)atoi(argv[2]) : 6;
-  const unsigned operations = argc > 3 ? (unsigned)atoi(argv[3]) : 60;
-  talks = argc > 4;
-  int gpus;
+  const unsigned operations = argc > 3 ? (unsigned)atoi(argv[3]) : 60, n_threads = argc > 4 ? (unsigned)atoi(argv[4]) : 1;
+  int gpus, peers = 0;
+  alone = n_threads == 1;
+  talks = argc > 5;
   CUDA(cudaGetDeviceCount(&gpus));
-  if (gpus > MOST_GPUS) gpus = MOST_GPUS;
+  if (gpus > 1) CUDA(cudaDeviceCanAccessPeer(&peers, 0, 1));
+  gpus = peers ? MOST_GPUS : 1;
   for (int g = 0; g < gpus && gpus > 1; g++) {
     CUDA(cudaSetDevice(g));
     CUDA(cudaDeviceEnablePeerAccess(1 - g, 0));
   }
-  for (unsigned seed = first; seed < first + programs; seed++) {
-    printf("seed %u\n", seed);
-    fflush(stdout);
-    Program(seed, gpus).run(operations);
-  }
-  printf("%u programs right\n", programs);
+  std::vector<std::thread> threads;
+  for (unsigned t = 1; t < n_threads; t++) threads.emplace_back(run_all, first + 1000 * t, programs, operations, gpus);
+  run_all(first, programs, operations, gpus);
+  for (std::thread &t : threads) t.join();
+  printf("%u programs right\n", programs * n_threads);
 }
