@@ -9,12 +9,21 @@ enum { LEAVES = 1 << (PLACE_ADDRESS_BITS - PLACE_LEAF_BITS), LEAF_PAGES = 1 << (
 
 struct places *places_new(void)
 {
-  return mem_zeroed(1, sizeof(struct places));
+  struct places *p = mem_zeroed(1, sizeof *p);
+  p->first = p;
+  return p;
+}
+
+struct places *places_new_beside(struct places *first)
+{
+  struct places *p = places_new();
+  p->first = first->first;
+  return p;
 }
 
 static bool is_shared(const struct places *p, const uint8_t *leaf)
 {
-  return leaf && *leaf != PLACE_OWN && leaf == p->whole[*leaf - 1];
+  return leaf && *leaf != PLACE_OWN && leaf == p->first->whole[*leaf - 1];
 }
 
 static void drop(const struct places *p, uint8_t *leaf)
@@ -33,11 +42,9 @@ void places_free(struct places *p)
 static uint8_t *whole_leaf(struct places *p, int node)
 {
   if (node < 0) return NULL;
-  if (!p->whole[node]) {
-    p->whole[node] = mem_alloc(LEAF_PAGES);
-    memset(p->whole[node], node + 1, LEAF_PAGES);
-  }
-  return p->whole[node];
+  uint8_t **leaf = &p->first->whole[node];
+  if (!*leaf) *leaf = memset(mem_alloc(LEAF_PAGES), node + 1, LEAF_PAGES);
+  return *leaf;
 }
 
 /* Pages of one leaf, not all. */

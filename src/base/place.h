@@ -21,9 +21,12 @@ struct places {
   /* Of 1 GiB each: a byte per page of 4 KiB, node + 1. NULL: all own. */
   uint8_t *leaf[1 << (PLACE_ADDRESS_BITS - PLACE_LEAF_BITS)];
   uint8_t *whole[UINT8_MAX]; /* those whose pages are all at one node, which many share; NULL: not used yet */
+  struct places *first;      /* whose whole leaves these are; itself, but where it was made beside another one */
 };
 
 struct places *places_new(void);
+/* Another one, as another GPU sees memory: nothing is placed. What both may have is the first one's, which goes last. */
+struct places *places_new_beside(struct places *first);
 void places_free(struct places *);
 /* The pages of [addr, addr + bytes), both multiples of 4 KiB and below 2^49, are at this node, 0 to 251. -1: own. */
 void places_set(struct places *, uint64_t addr, uint64_t bytes, int node);

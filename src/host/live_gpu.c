@@ -169,7 +169,7 @@ void live_on_window(struct simulator *s, bool (*window)(void *ctx, uint64_t now_
 
 static struct uvm *managed(const struct simulator *s)
 {
-  return s->around ? s->around->uvm : NULL;
+  return s->around && s->around->managed ? surroundings_driver(s->around, s) : NULL;
 }
 
 /* --- launches come ------------------------------------------------------------------------------ */
@@ -179,7 +179,7 @@ static bool behind_window(void *ctx, uint64_t now)
   const struct simulator *s = ((struct sim_watcher *)ctx)->s;
   const struct live_clock *k = clock_of(s);
   if (s->live->options.usage && s->live->n_open) usage_window(s->live->options.usage, s->gpu, now);
-  if (s->live->n_copies && (gpu_dma(s->gpu)->n_done || (managed(s) && managed(s)->n_done))) return false;
+  if (s->live->n_copies && (gpu_dma(s->gpu)->n_done || (managed(s) && managed(s)->buffer.n_done))) return false;
   return !k->window || k->window(k->window_ctx, program_time(k, now, k->stood));
 }
 
@@ -583,7 +583,7 @@ static void collect_copies(struct simulator *s)
   struct live *v = s->live;
   for (struct dma_done d; v->n_copies && dma_take_done(gpu_dma(s->gpu), &d);)
     end_plane(s, d.ticket, d.begin, d.at, d.failed);
-  for (struct uvm_job_done d; v->n_copies && managed(s) && uvm_take_done(managed(s), &d);)
+  for (struct uvm_job_done d; v->n_copies && managed(s) && fault_buffer_take_done(&managed(s)->buffer, &d);)
     end_plane(s, d.ticket, d.begin, d.at, false);
 }
 

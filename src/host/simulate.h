@@ -145,8 +145,8 @@ void simulator_place(struct simulator *, uint64_t addr, uint64_t bytes, int node
 /* … at the socket that is nearest; nothing without a machine. */
 void simulator_place_at_host(struct simulator *, uint64_t addr, uint64_t bytes);
 /* Its managed memory, from now on, of a GPU that has been surrounded and is alone; NULL: it has not. */
-struct uvm;
-struct uvm *simulator_manage(struct simulator *);
+struct uvm_machine;
+struct uvm_machine *simulator_manage(struct simulator *);
 /* How bytes of the host's program are reached; NULL: they are this process's. Of one that has been surrounded. */
 struct program_memory;
 void simulator_set_program(struct simulator *, const struct program_memory *);

@@ -62,10 +62,7 @@ void simulator_serve_by(struct simulator *s, const struct gpu_server *by, void *
 void simulator_place(struct simulator *s, uint64_t addr, uint64_t bytes, int node)
 {
   if (s->served) s->served->place(s->server, addr, bytes, node >= 0);
-  struct surroundings *x = s->around;
-  if (!x || (!x->places && node < 0)) return;
-  if (!x->places) x->places = places_new();
-  places_set(x->places, addr, bytes, node);
+  if (s->around) surroundings_place(s->around, addr, bytes, node);
 }
 
 void simulator_place_at_host(struct simulator *s, uint64_t addr, uint64_t bytes)
@@ -74,9 +71,9 @@ void simulator_place_at_host(struct simulator *s, uint64_t addr, uint64_t bytes)
   if (s->around) simulator_place(s, addr, bytes, surroundings_socket(s->around, s->node));
 }
 
-struct uvm *simulator_manage(struct simulator *s)
+struct uvm_machine *simulator_manage(struct simulator *s)
 {
-  return s->around ? surroundings_manage(s->around, s) : NULL;
+  return s->around ? surroundings_manage(s->around) : NULL;
 }
 
 void simulator_set_program(struct simulator *s, const struct program_memory *program)
@@ -104,7 +101,7 @@ void simulator_set_written(struct simulator *s, struct span_list *written)
 void simulator_send(const struct simulator *s, struct step_source *source)
 {
   if (!s->around) return;
-  source->places = s->around->places;
+  source->places = s->around->places[s->node];
   source->node = (uint16_t)s->node;
   source->apart = s->around->ranked != NULL;
 }

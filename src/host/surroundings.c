@@ -7,7 +7,7 @@
 #include "host/simulator.h"
 #include "time/dma/dma.h"
 #include "time/machine/machine.h"
-#include "time/uvm/uvm.h"
+#include "time/uvm/uvm_machine.h"
 
 enum { PS_PER_NS = 1000 };
 
@@ -37,8 +37,8 @@ void surroundings_free(struct surroundings *x)
   surroundings_clear(x);
   ranked_free(x->ranked);
   mem_free(x->clock.stand);
-  uvm_free(x->uvm);
-  places_free(x->places);
+  uvm_machine_free(x->managed);
+  for (unsigned i = MACHINE_MAX_GPUS; i-- > 0;) places_free(x->places[i]); /* the first one last */
   link_log_free(&x->links);
   arena_free(&x->arena);
   if (x->preset == &x->own) machine_preset_free(&x->own);
@@ -55,7 +55,7 @@ void surroundings_clear(struct surroundings *x)
   x->machine = NULL;
   x->fabric = NULL;
   x->run = NULL;
-  if (x->uvm) uvm_connect(x->uvm, NULL, NULL);
+  for (unsigned k = 0; x->managed && k < x->managed->space.n_gpus; k++) uvm_connect(x->managed->of[k], NULL, NULL);
 }
 
 struct simulator *surroundings_next_member(const struct surroundings *x, unsigned *cursor)
@@ -146,7 +146,7 @@ static void make(struct surroundings *x, struct simulator *s)
   s->gpu = build_gpu(x, s->node, &p);
   s->fresh = true;
   if (s->l2_aside || s->l2_fetch) simulator_tell_l2(s);
-  if (x->uvm) gpu_serve_faults(s->gpu, x->uvm);
+  if (x->managed) gpu_serve_faults(s->gpu, surroundings_driver(x, s));
   if (members(x) > 1) gpu_may_be_ahead(s->gpu, x->ahead);
 }
 
@@ -202,6 +202,11 @@ void surroundings_build(struct surroundings *x, struct simulator *s, unsigned th
     x->gate->wake = &x->part[n++].next;
   }
   x->part[n++] = (struct part){&fabric_ops, x->fabric, TIME_NEVER};
+  if (members(x) > 1) {
+    x->part[n] = (struct part){&uvm_machine_ops, &x->managed, TIME_NEVER};
+    x->drivers = &x->part[n++].next;
+    if (x->managed) x->managed->next = x->drivers;
+  }
   const picos epoch = x->epoch ? earlier(x->epoch, x->ahead) : x->ahead;
   x->machine = machine_new(&(struct machine_config){.threads = threads,
                                                     .domain = (struct domain *[]){gpu_domain(s->gpu)}, .n_domains = 1,
@@ -219,23 +224,67 @@ uint64_t surroundings_window(const struct surroundings *x, unsigned from, unsign
 
 /* --- managed memory ----------------------------------------------------------------------------- */
 
-static struct uvm_link managed_link(const struct surroundings *x, const struct simulator *s, unsigned from, unsigned to)
+static void make_places(struct surroundings *x)
 {
-  return (struct uvm_link){.setup = surroundings_setup_ps(x, s->params, s->node),
-                           .window = surroundings_window(x, from, to),
+  if (x->places[0]) return;
+  x->places[0] = places_new();
+  for (unsigned i = 1; i < x->preset->n_gpus; i++) x->places[i] = places_new_beside(x->places[0]);
+}
+
+void surroundings_place(struct surroundings *x, uint64_t addr, uint64_t bytes, int node)
+{
+  if (!x->places[0] && node < 0) return;
+  make_places(x);
+  for (unsigned i = 0; i < x->preset->n_gpus; i++) places_set(x->places[i], addr, bytes, node);
+}
+
+static struct uvm_link managed_link(const struct surroundings *x, uint64_t setup, unsigned from, unsigned to)
+{
+  return (struct uvm_link){.setup = setup, .window = surroundings_window(x, from, to),
                            .mbps = later(topology_rate(x->topology, from, to) / 1000000, 1)};
 }
 
-struct uvm *surroundings_manage(struct surroundings *x, struct simulator *s)
+/* A GPU, and its ways to the host and to the others; `gpu` is the number of each by node. */
+static struct uvm_config managed_gpu(const struct surroundings *x, const struct simulator *s, const uint8_t *gpu)
 {
   const unsigned host = surroundings_socket(x, s->node);
-  if (x->uvm) return x->uvm;
-  if (!x->places) x->places = places_new();
-  x->uvm = uvm_new(s->params, x->places, (int)host,
-                   (const struct uvm_link[]){[UVM_TO_GPU] = managed_link(x, s, host, s->node),
-                                             [UVM_TO_HOST] = managed_link(x, s, s->node, host)});
-  if (s->gpu) gpu_serve_faults(s->gpu, x->uvm);
-  return x->uvm;
+  const uint64_t setup = surroundings_setup_ps(x, s->params, s->node);
+  struct uvm_config c = {.params = s->params, .places = x->places[s->node], .node = (uint16_t)s->node,
+                         .socket = (uint16_t)host,
+                         .latency = members(x) > 1 ? topology_latency(x->topology, host, s->node) : 0,
+                         .link = {[UVM_TO_GPU] = managed_link(x, setup, host, s->node),
+                                  [UVM_TO_HOST] = managed_link(x, setup, s->node, host)}};
+  unsigned cursor = 0;
+  for (const struct simulator *m; (m = surroundings_next_member(x, &cursor));) {
+    if (m == s || !topology_reaches(x->topology, s->node, m->node)) continue;
+    c.reaches |= 1u << gpu[m->node];
+    c.peer[gpu[m->node]] = managed_link(x, (uint64_t)s->params->dma_peer_ns * PS_PER_NS, s->node, m->node);
+  }
+  return c;
+}
+
+struct uvm_machine *surroundings_manage(struct surroundings *x)
+{
+  struct uvm_config c[MACHINE_MAX_GPUS];
+  uint8_t gpu[MACHINE_MAX_GPUS] = {0};
+  unsigned n = 0, cursor = 0;
+  if (x->managed) return x->managed;
+  make_places(x);
+  for (const struct simulator *m; (m = surroundings_next_member(x, &cursor));) gpu[m->node] = (uint8_t)n++;
+  cursor = n = 0;
+  for (const struct simulator *m; (m = surroundings_next_member(x, &cursor));) c[n++] = managed_gpu(x, m, gpu);
+  x->managed = uvm_machine_new(c, n, c[0].params->uvm_ats);
+  x->managed->wake = wake_node;
+  x->managed->wake_ctx = x;
+  x->managed->next = x->drivers;
+  cursor = 0;
+  for (const struct simulator *m; (m = surroundings_next(x, &cursor));) gpu_serve_faults(m->gpu, surroundings_driver(x, m));
+  return x->managed;
+}
+
+struct uvm *surroundings_driver(const struct surroundings *x, const struct simulator *s)
+{
+  return uvm_machine_at(x->managed, s->node);
 }
 
 uint64_t surroundings_setup_ps(const struct surroundings *x, const struct params *p, unsigned node)

@@ -46,7 +46,8 @@ struct surroundings {
   struct link_log links;     /* what they carried */
   struct fabric *fabric;     /* NULL: there are no GPUs now */
   struct host_gate *gate;    /* of the first socket, whose memory CPUs have in caches; NULL: nobody has */
-  struct part part[2];       /* the gate, if there is one, then the fabric */
+  struct part part[3];       /* the gate, if there is one, the fabric, then managed memory of several GPUs */
+  uint64_t *drivers;         /* ps: next event of the part of managed memory; NULL: there is no machine, or one GPU */
   struct machine *machine;   /* of all GPUs that are there */
   uint64_t ahead;            /* ps: one of several GPUs may be so far ahead of others */
   bool cold;                 /* they were made so */
@@ -55,8 +56,8 @@ struct surroundings {
   void (*woken)(struct simulator *); /* a GPU comes into that run */
   struct live_clock clock;
   uint64_t epoch;            /* ps, of the machine; 0: as long as links allow, which changes no result */
-  struct places *places;     /* NULL: every page is own to whoever looks */
-  struct uvm *uvm;           /* managed memory of the only GPU; NULL: none */
+  struct places *places[MACHINE_MAX_GPUS]; /* by node, as each sees memory; NULL: every page is own to whoever looks */
+  struct uvm_machine *managed; /* managed memory of its GPUs; NULL: none */
   struct simulator *member[MACHINE_MAX_GPUS]; /* by node; NULL: none */
   struct gmem *image[MACHINE_MAX_GPUS];       /* memory as each sees it */
   struct span_list *written;                  /* gets what GPUs change in any memory; NULL: nobody looks */
@@ -91,8 +92,12 @@ struct simulator *surroundings_next_member(const struct surroundings *, unsigned
 uint16_t surroundings_socket(const struct surroundings *, unsigned node);
 /* Bytes that a copy between two nodes has on the way at most. */
 uint64_t surroundings_window(const struct surroundings *, unsigned from, unsigned to);
-/* Managed memory of the GPU at this node, from now on; it is the only one. */
-struct uvm *surroundings_manage(struct surroundings *, struct simulator *);
+/* Pages are at this node for all GPUs (places_set). */
+void surroundings_place(struct surroundings *, uint64_t addr, uint64_t bytes, int node);
+/* Managed memory of all members, from now on. */
+struct uvm_machine *surroundings_manage(struct surroundings *);
+/* The driver of a member's GPU; NULL: there is no managed memory. */
+struct uvm *surroundings_driver(const struct surroundings *, const struct simulator *);
 /* From the start of a copy from or to the host to its first byte, as far as it is not the way there and back, ps. */
 uint64_t surroundings_setup_ps(const struct surroundings *, const struct params *, unsigned node);
 

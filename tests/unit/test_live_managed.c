@@ -13,7 +13,7 @@
 #include "host/live_gpu.h"
 #include "host/simulator.h"
 #include "kernel_rig.h"
-#include "time/uvm/uvm.h"
+#include "time/uvm/uvm_machine.h"
 
 enum { BLOCK = 2 << 20, BLOCKS = 2, BYTES = BLOCKS * BLOCK, CTAS = 12 };
 
@@ -21,7 +21,7 @@ enum { BLOCK = 2 << 20, BLOCKS = 2, BYTES = BLOCKS * BLOCK, CTAS = 12 };
 struct rig {
   struct kernel_rig k;
   struct simulator *s;
-  struct uvm *u;
+  struct uvm_machine *u;
   struct sim_options o;
   struct gmem *image;
   uint64_t from, to;
@@ -30,7 +30,7 @@ struct rig {
 static uint64_t managed(struct rig *r)
 {
   const uint64_t at = (gmem_alloc(r->image, BYTES + BLOCK, NULL) + BLOCK - 1) / BLOCK * BLOCK;
-  uvm_space_add(&r->u->space, at, BYTES);
+  uvm_space_add(&r->u->space, at, BYTES, r->u->of[0]->cfg.socket);
   return at;
 }
 
@@ -69,7 +69,7 @@ static void rig_build(struct rig *r, unsigned threads, uint64_t room, unsigned t
   r->s = simulator_new(&r->k.params);
   simulator_surround(r->s);
   r->u = simulator_manage(r->s);
-  r->u->space.room = room;
+  r->u->space.gpu[0].room = room;
   r->from = managed(r);
   r->to = managed(r);
   host_writes(r, r->from);
@@ -111,7 +111,7 @@ static void moves_once(void **state)
   struct rig r;
   (void)state;
   rig_build(&r, 1, 100, 51);
-  const struct uvm_stats *n = &r.u->space.stats;
+  const struct uvm_stats *n = &r.u->space.gpu[0].stats;
   const struct live_end first = copy(&r, 0);
   assert_int_equal(n->to_gpu, BYTES);
   assert_int_equal(n->filled, BYTES);
@@ -133,8 +133,8 @@ static void page_by_page(void **state)
   (void)state;
   rig_build(&r, 1, 100, 0);
   copy(&r, 0);
-  assert_int_equal(r.u->space.stats.tree, 0);
-  assert_int_equal(r.u->space.stats.faults - r.u->space.stats.repeats, 2 * BYTES / 4096);
+  assert_int_equal(r.u->space.gpu[0].stats.tree, 0);
+  assert_int_equal(r.u->space.gpu[0].stats.faults - r.u->space.gpu[0].stats.repeats, 2 * BYTES / 4096);
   rig_free(&r);
 }
 
@@ -144,16 +144,16 @@ static void makes_room(void **state)
   struct rig r;
   (void)state;
   rig_build(&r, 1, 2, 51);
-  const struct uvm_stats *n = &r.u->space.stats;
+  const struct uvm_stats *n = &r.u->space.gpu[0].stats;
   const struct live_end first = copy(&r, 0);
   copy(&r, first.end_ps);
   assert_true(n->evictions >= 2 + 2);
   assert_int_equal(n->to_host, n->evicted);
-  assert_in_range(r.u->space.resident, 1, 2);
+  assert_in_range(r.u->space.gpu[0].resident, 1, 2);
   assert_true(n->thrashed > 0 && n->thrashed <= n->evicted);
   uint64_t there = 0;
   for (unsigned k = 0; k < 2; k++)
-    for (unsigned i = 0; i < BLOCKS; i++) there += uvm_bytes(&r.u->space.range[k].block[i].gpu);
+    for (unsigned i = 0; i < BLOCKS; i++) there += uvm_bytes(&r.u->space.range[k].block[i].gpu[0].there);
   assert_int_equal(n->to_gpu + n->filled - n->to_host, there);
   rig_free(&r);
 }
@@ -165,8 +165,8 @@ static void no_room(void **state)
   (void)state;
   rig_build(&r, 1, 0, 51);
   copy(&r, 0);
-  assert_int_equal(r.u->space.stats.to_gpu, 0);
-  assert_int_equal(r.u->space.stats.mapped, 2 * BYTES);
+  assert_int_equal(r.u->space.gpu[0].stats.to_gpu, 0);
+  assert_int_equal(r.u->space.gpu[0].stats.mapped, 2 * BYTES);
   rig_free(&r);
 }
 
@@ -189,12 +189,12 @@ static void prefetched(void **state)
                 &r.o);
   end = finish(&r);
   copy(&r, end.end_ps);
-  assert_int_equal(r.u->space.stats.faults, 0);
-  assert_int_equal(r.u->space.stats.asked, 2 * BYTES);
+  assert_int_equal(r.u->space.gpu[0].stats.faults, 0);
+  assert_int_equal(r.u->space.gpu[0].stats.asked, 2 * BYTES);
   page_set_add_range(&page, 16, 16);
   assert_int_equal(uvm_host_touch(r.u, r.from, &page, &served),
-                   r.k.params.uvm_host_fault_ns * 1000ull + (64 << 10) * 1000000ull / r.u->link[UVM_TO_HOST].mbps);
-  assert_int_equal(r.u->space.stats.to_host, 64 << 10);
+                   r.k.params.uvm_host_fault_ns * 1000ull + (64 << 10) * 1000000ull / r.u->of[0]->cfg.link[UVM_TO_HOST].mbps);
+  assert_int_equal(r.u->space.gpu[0].stats.to_host, 64 << 10);
   rig_free(&r);
 }
 
@@ -208,7 +208,7 @@ static void threads(void **state)
     struct rig r;
     rig_build(&r, i + 1, 3, 51);
     end[i] = copy(&r, 0);
-    n[i] = r.u->space.stats;
+    n[i] = r.u->space.gpu[0].stats;
     rig_free(&r);
     assert_int_equal(end[i].end_ps, end[0].end_ps);
     assert_int_equal(end[i].result.cycles, end[0].result.cycles);

@@ -13,6 +13,18 @@ enum { SOCKET = 3, BLOCK = 1 << UVM_BLOCK_BITS, PAGE = 1 << UVM_PAGE_BITS };
 #define AT UINT64_C(0x400000000000)
 
 static const struct page_set none;
+static struct places *table[2]; /* as each GPU sees memory */
+
+static void place(void *ctx, unsigned gpu, uint64_t addr, uint64_t bytes, int node)
+{
+  (void)ctx;
+  places_set(table[gpu], addr, bytes, node);
+}
+
+static unsigned seen(unsigned gpu, uint64_t addr)
+{
+  return place_of(table[gpu], addr);
+}
 
 static struct page_set pages(unsigned first, unsigned n)
 {
@@ -24,7 +36,10 @@ static struct page_set pages(unsigned first, unsigned n)
 static int set_up(void **state)
 {
   static struct uvm_space x;
-  x = (struct uvm_space){.places = places_new(), .socket = SOCKET, .room = 2};
+  x = (struct uvm_space){.n_gpus = 1, .gpu = {{.room = 2}, {.room = 2, .node = 1}}, .place = place};
+  x.gpu[0].reaches = 2, x.gpu[1].reaches = 1;
+  table[0] = places_new();
+  table[1] = places_new_beside(table[0]);
   *state = &x;
   return 0;
 }
@@ -33,7 +48,8 @@ static int tear_down(void **state)
 {
   struct uvm_space *x = *state;
   uvm_space_free(x);
-  places_free(x->places);
+  places_free(table[1]);
+  places_free(table[0]);
   return 0;
 }
 
@@ -42,8 +58,8 @@ static void ranges(void **state)
   struct uvm_space *x = *state;
   unsigned n;
   uint64_t base;
-  uvm_space_add(x, AT + 8 * (uint64_t)BLOCK, 1);
-  uvm_space_add(x, AT, BLOCK + 3 * PAGE); /* before it */
+  uvm_space_add(x, AT + 8 * (uint64_t)BLOCK, 1, SOCKET);
+  uvm_space_add(x, AT, BLOCK + 3 * PAGE, SOCKET); /* before it */
   assert_null(uvm_space_range(x, AT - 1));
   assert_null(uvm_space_range(x, AT + BLOCK + 3 * PAGE));
   const struct uvm_range *r = uvm_space_range(x, AT + BLOCK + 3 * PAGE - 1);
@@ -51,12 +67,12 @@ static void ranges(void **state)
   assert_ptr_equal(uvm_range_block(r, AT + BLOCK + PAGE, &n, &base), &r->block[1]);
   assert_int_equal(n, 3);
   assert_int_equal(base, AT + BLOCK);
-  assert_int_equal(place_of(x->places, AT + BLOCK + 2 * PAGE), PLACE_FAULTS);
+  assert_int_equal(seen(0, AT + BLOCK + 2 * PAGE), PLACE_FAULTS);
   uvm_space_remove(x, AT + PAGE); /* not its beginning */
   assert_non_null(uvm_space_range(x, AT));
   uvm_space_remove(x, AT);
   assert_null(uvm_space_range(x, AT));
-  assert_int_equal(place_of(x->places, AT), 0);
+  assert_int_equal(seen(0, AT), 0);
   assert_int_equal(uvm_space_range(x, AT + 8 * (uint64_t)BLOCK)->pages, 1);
 }
 
@@ -65,29 +81,29 @@ static void comes_and_leaves(void **state)
 {
   struct uvm_space *x = *state;
   const struct page_set four = pages(0, 4), two = pages(2, 2);
-  uvm_space_add(x, AT, BLOCK);
+  uvm_space_add(x, AT, BLOCK, SOCKET);
   const struct uvm_range *r = uvm_space_range(x, AT);
-  uvm_space_arrive(x, r, AT, &four, &none);
-  assert_int_equal(x->resident, 1);
-  assert_int_equal(place_of(x->places, AT + 3 * PAGE), 0);
-  assert_int_equal(place_of(x->places, AT + 4 * PAGE), PLACE_FAULTS);
-  uvm_space_leave(x, r, AT, &two);
-  assert_int_equal(x->resident, 1);
-  assert_int_equal(place_of(x->places, AT + 2 * PAGE), PLACE_FAULTS);
+  uvm_space_arrive(x, r, AT, 0, &four, &none);
+  assert_int_equal(x->gpu[0].resident, 1);
+  assert_int_equal(seen(0, AT + 3 * PAGE), 0);
+  assert_int_equal(seen(0, AT + 4 * PAGE), PLACE_FAULTS);
+  uvm_space_leave(x, r, AT, 0, &two);
+  assert_int_equal(x->gpu[0].resident, 1);
+  assert_int_equal(seen(0, AT + 2 * PAGE), PLACE_FAULTS);
   assert_true(page_set_has(&r->block[0].host, 3));
-  uvm_space_arrive(x, r, AT, &two, &none);
-  assert_int_equal(x->stats.thrashed, 0);
-  uvm_space_leave(x, r, AT, &four);
-  page_set_join(&r->block[0].left, &four);
-  assert_int_equal(x->resident, 0);
-  uvm_space_arrive(x, r, AT, &two, &none);
-  assert_int_equal(x->stats.thrashed, 2 * PAGE);
-  assert_int_equal(x->resident, 1);
-  uvm_space_leave(x, r, AT, &two); /* the host wanted them: no room was made */
-  uvm_space_arrive(x, r, AT, &two, &none);
-  assert_int_equal(x->stats.thrashed, 2 * PAGE);
+  uvm_space_arrive(x, r, AT, 0, &two, &none);
+  assert_int_equal(x->gpu[0].stats.thrashed, 0);
+  uvm_space_leave(x, r, AT, 0, &four);
+  page_set_join(&r->block[0].gpu[0].left, &four);
+  assert_int_equal(x->gpu[0].resident, 0);
+  uvm_space_arrive(x, r, AT, 0, &two, &none);
+  assert_int_equal(x->gpu[0].stats.thrashed, 2 * PAGE);
+  assert_int_equal(x->gpu[0].resident, 1);
+  uvm_space_leave(x, r, AT, 0, &two); /* the host wanted them: no room was made */
+  uvm_space_arrive(x, r, AT, 0, &two, &none);
+  assert_int_equal(x->gpu[0].stats.thrashed, 2 * PAGE);
   uvm_space_remove(x, AT);
-  assert_int_equal(x->resident, 0);
+  assert_int_equal(x->gpu[0].resident, 0);
 }
 
 /* Of a range that is mostly read, pages that the host has stay there, unless they come to be written. A write makes them one. */
@@ -95,18 +111,18 @@ static void copies_of_pages(void **state)
 {
   struct uvm_space *x = *state;
   const struct page_set host = pages(0, 3), come = pages(0, 4), written = pages(2, 1), one = pages(1, 1);
-  uvm_space_add(x, AT, BLOCK);
+  uvm_space_add(x, AT, BLOCK, SOCKET);
   struct uvm_range *r = uvm_space_range(x, AT);
-  r->read_mostly = true;
+  uvm_space_advise(x, r, 0, r->pages, &(struct uvm_policy){.read_mostly = true, .prefers = UVM_NOWHERE});
   uvm_space_touch(x, r, AT, &host);
-  uvm_space_arrive(x, r, AT, &come, &written);
-  assert_int_equal(x->stats.copied, 2 * PAGE);
-  for (unsigned i = 0; i < 4; i++) assert_int_equal(place_of(x->places, AT + i * PAGE), i < 2 ? PLACE_READS : 0);
-  uvm_space_collapse(x, r, AT, &one);
-  uvm_space_collapse(x, r, AT, &one); /* is one already */
-  assert_int_equal(x->stats.collapsed, PAGE);
-  assert_int_equal(place_of(x->places, AT + PAGE), 0);
-  assert_int_equal(place_of(x->places, AT), PLACE_READS);
+  uvm_space_arrive(x, r, AT, 0, &come, &written);
+  assert_int_equal(x->gpu[0].stats.copied, 2 * PAGE);
+  for (unsigned i = 0; i < 4; i++) assert_int_equal(seen(0, AT + i * PAGE), i < 2 ? PLACE_READS : 0);
+  uvm_space_collapse(x, r, AT, 0, &one);
+  uvm_space_collapse(x, r, AT, 0, &one); /* is one already */
+  assert_int_equal(x->gpu[0].stats.collapsed, PAGE);
+  assert_int_equal(seen(0, AT + PAGE), 0);
+  assert_int_equal(seen(0, AT), PLACE_READS);
 }
 
 /* A range that is mapped is reached at the host, also what leaves later; no longer when it is unmapped. */
@@ -114,18 +130,18 @@ static void mapped(void **state)
 {
   struct uvm_space *x = *state;
   const struct page_set host = pages(0, 2), gpu = pages(2, 2);
-  uvm_space_add(x, AT, BLOCK);
+  uvm_space_add(x, AT, BLOCK, SOCKET);
   struct uvm_range *r = uvm_space_range(x, AT);
   uvm_space_touch(x, r, AT, &host);
-  uvm_space_arrive(x, r, AT, &gpu, &none);
-  assert_int_equal(place_of(x->places, AT), PLACE_FAULTS);
-  uvm_space_map(x, r, true);
-  assert_int_equal(place_of(x->places, AT + PAGE), SOCKET + 1);
-  assert_int_equal(place_of(x->places, AT + 2 * PAGE), 0);
-  uvm_space_leave(x, r, AT, &gpu);
-  assert_int_equal(place_of(x->places, AT + 2 * PAGE), SOCKET + 1);
-  uvm_space_map(x, r, false);
-  assert_int_equal(place_of(x->places, AT + 2 * PAGE), PLACE_FAULTS);
+  uvm_space_arrive(x, r, AT, 0, &gpu, &none);
+  assert_int_equal(seen(0, AT), PLACE_FAULTS);
+  uvm_space_advise(x, r, 0, r->pages, &(struct uvm_policy){.prefers = UVM_NOWHERE, .at_host = 1});
+  assert_int_equal(seen(0, AT + PAGE), SOCKET + 1);
+  assert_int_equal(seen(0, AT + 2 * PAGE), 0);
+  uvm_space_leave(x, r, AT, 0, &gpu);
+  assert_int_equal(seen(0, AT + 2 * PAGE), SOCKET + 1);
+  uvm_space_advise(x, r, 0, r->pages, &(struct uvm_policy){.prefers = UVM_NOWHERE});
+  assert_int_equal(seen(0, AT + 2 * PAGE), PLACE_FAULTS);
 }
 
 /* Who came longest ago leaves; blocks that stay only when no other is there; never the one that wants room. */
@@ -135,25 +151,25 @@ static void who_leaves(void **state)
   const struct page_set one = pages(0, 1);
   const struct uvm_range *whose;
   uint64_t base;
-  uvm_space_add(x, AT, 2 * BLOCK);
-  uvm_space_add(x, AT + 4 * (uint64_t)BLOCK, BLOCK);
+  uvm_space_add(x, AT, 2 * BLOCK, SOCKET);
+  uvm_space_add(x, AT + 4 * (uint64_t)BLOCK, BLOCK, SOCKET);
   struct uvm_range *stays = uvm_space_range(x, AT + 4 * (uint64_t)BLOCK);
   const struct uvm_range *r = uvm_space_range(x, AT);
-  stays->stays = true;
-  assert_false(uvm_space_victim(x, 0, &whose, &base));
-  uvm_space_arrive(x, stays, stays->addr, &one, &none);
-  uvm_space_arrive(x, r, AT + BLOCK, &one, &none);
-  uvm_space_arrive(x, r, AT, &one, &none);
-  assert_true(uvm_space_victim(x, 0, &whose, &base));
+  uvm_space_advise(x, stays, 0, 1, &(struct uvm_policy){.prefers = 0});
+  assert_false(uvm_space_victim(x, 0, 0, &whose, &base));
+  uvm_space_arrive(x, stays, stays->addr, 0, &one, &none);
+  uvm_space_arrive(x, r, AT + BLOCK, 0, &one, &none);
+  uvm_space_arrive(x, r, AT, 0, &one, &none);
+  assert_true(uvm_space_victim(x, 0, 0, &whose, &base));
   assert_int_equal(base, AT + BLOCK);
   assert_ptr_equal(whose, r);
-  assert_true(uvm_space_victim(x, AT + BLOCK, &whose, &base));
+  assert_true(uvm_space_victim(x, 0, AT + BLOCK, &whose, &base));
   assert_int_equal(base, AT);
-  uvm_space_leave(x, r, AT, &one);
-  uvm_space_leave(x, r, AT + BLOCK, &one);
-  assert_true(uvm_space_victim(x, AT, &whose, &base));
+  uvm_space_leave(x, r, AT, 0, &one);
+  uvm_space_leave(x, r, AT + BLOCK, 0, &one);
+  assert_true(uvm_space_victim(x, 0, AT, &whose, &base));
   assert_ptr_equal(whose, stays);
-  assert_false(uvm_space_victim(x, stays->addr, &whose, &base));
+  assert_false(uvm_space_victim(x, 0, stays->addr, &whose, &base));
 }
 
 int main(void)

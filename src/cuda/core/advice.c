@@ -1,8 +1,10 @@
 #include "cuda/core/advice.h"
 
+#include "base/arith.h"
 #include "cuda/core/managed.h"
 #include "cuda/core/prefetch.h"
 #include "cuda/core/shim.h"
+#include "time/uvm/page_set.h"
 
 /* CUmem_advise */
 enum { SET_READ_MOSTLY = 1, UNSET_READ_MOSTLY, SET_PREFERRED, UNSET_PREFERRED, SET_ACCESSED_BY,
@@ -35,33 +37,48 @@ static CUresult check(const struct shim *s, const struct block *b, CUmemLocation
   return l.type == LOCATION_DEVICE && !board_at(s, l.id) ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
 }
 
-static CUresult keep(const struct shim *s, struct block *b, int advice, CUmemLocation l)
+/* What is said of a span; the location is one that there is. */
+static void keep(const struct shim *s, struct advice *a, int advice, CUmemLocation l)
 {
-  bool set = advice & 1;
-  if (!b || advice < SET_READ_MOSTLY || advice > UNSET_ACCESSED_BY) return CUDA_ERROR_INVALID_VALUE;
-  if (advice <= UNSET_READ_MOSTLY) { /* the location is not looked at */
-    b->advice.read_mostly = set;
-    return CUDA_SUCCESS;
-  }
-  if (advice == UNSET_PREFERRED) {
-    b->advice.preferred = (CUmemLocation){0};
-    return CUDA_SUCCESS;
-  }
-  CUresult r = check(s, b, l);
-  if (r != CUDA_SUCCESS) return r;
+  const bool set = advice & 1;
   const board_mask bit = l.type == LOCATION_DEVICE ? board_bit(board_at(s, l.id)) : 0;
-  if (advice == SET_PREFERRED) b->advice.preferred = l;
-  else if (bit) b->advice.accessed_by = set ? b->advice.accessed_by | bit : b->advice.accessed_by & ~bit;
-  else b->advice.accessed_by_host = set;
-  return CUDA_SUCCESS;
+  if (advice <= UNSET_READ_MOSTLY) a->read_mostly = set;
+  else if (advice == UNSET_PREFERRED) a->preferred = (CUmemLocation){0};
+  else if (advice == SET_PREFERRED) a->preferred = l;
+  else if (bit) a->accessed_by = set ? a->accessed_by | bit : a->accessed_by & ~bit;
+  else a->accessed_by_host = set;
+}
+
+/* The spans of the pages that have some of these bytes of the block. */
+static struct advice_span *cut(struct block *b, uint64_t addr, uint64_t bytes, uint32_t *n)
+{
+  const uint64_t page = UINT64_C(1) << UVM_PAGE_BITS, first = (addr - b->addr) & ~(page - 1);
+  return advice_list_cut(&b->advice, first, align_up(addr - b->addr + bytes, page), n);
+}
+
+static void give(struct shim *s, struct block *b, uint64_t addr, uint64_t bytes, int advice, CUmemLocation l)
+{
+  uint32_t n;
+  struct advice_span *x = cut(b, addr, bytes, &n);
+  for (uint32_t i = 0; i < n; i++) {
+    keep(s, &x[i].advice, advice, l);
+    if (b->moves) managed_advise(s, b, x[i].first, x[i + 1].first, &x[i].advice);
+  }
 }
 
 CUresult advice_give(struct shim *s, uint64_t addr, uint64_t bytes, int advice, CUmemLocation l)
 {
   struct block *b = managed(s, addr, bytes);
-  const CUresult r = keep(s, b, advice, l);
-  if (r == CUDA_SUCCESS && b->moves) managed_advise(s, b);
+  if (!b || advice < SET_READ_MOSTLY || advice > UNSET_ACCESSED_BY) return CUDA_ERROR_INVALID_VALUE;
+  const bool looks = advice > UNSET_READ_MOSTLY && advice != UNSET_PREFERRED; /* else at no location */
+  const CUresult r = looks ? check(s, b, l) : CUDA_SUCCESS;
+  if (r == CUDA_SUCCESS) give(s, b, addr, bytes, advice, looks ? l : (CUmemLocation){0});
   return r;
+}
+
+void advice_prefer(struct shim *s, struct block *b, CUmemLocation l)
+{
+  give(s, b, b->addr, b->bytes, SET_PREFERRED, l);
 }
 
 CUstream advice_stream(uint64_t location, uint64_t fourth, uint64_t fifth)
@@ -77,8 +94,11 @@ CUresult advice_prefetch(struct shim *s, uint64_t addr, uint64_t bytes, CUmemLoc
   CUresult r = check(s, b, l);
   if (r != CUDA_SUCCESS) return r;
   if (b->moves && !st) return CUDA_ERROR_INVALID_HANDLE;
-  b->advice.prefetched = l;
-  return b->moves ? prefetch_give(s, addr, bytes, l.type != LOCATION_DEVICE, st) : CUDA_SUCCESS;
+  uint32_t n;
+  struct advice_span *x = cut(b, addr, bytes, &n);
+  for (uint32_t i = 0; i < n; i++) x[i].advice.prefetched = l;
+  const struct board *to = l.type == LOCATION_DEVICE ? board_at(s, l.id) : NULL;
+  return b->moves ? prefetch_give(s, addr, bytes, to, st) : CUDA_SUCCESS;
 }
 
 static bool is_batch(struct shim *s, const struct advice_batch *b, unsigned long long flags, CUstream stream)
@@ -114,6 +134,27 @@ CUresult advice_discard_batch(struct shim *s, const struct advice_batch *b, unsi
   return CUDA_SUCCESS;
 }
 
+static bool same_location(CUmemLocation a, CUmemLocation b)
+{
+  return a.type == b.type && a.id == b.id;
+}
+
+/* What holds for all of these pages: what was said of all of them alike. */
+static struct advice of_range(const struct block *b, uint64_t addr, uint64_t bytes)
+{
+  uint64_t next, at = addr - b->addr;
+  struct advice all = *advice_list_at(&b->advice, at, &next);
+  for (at = next; at < addr - b->addr + bytes; at = next) {
+    const struct advice *a = advice_list_at(&b->advice, at, &next);
+    all.read_mostly &= a->read_mostly;
+    all.accessed_by_host &= a->accessed_by_host;
+    all.accessed_by &= a->accessed_by;
+    if (!same_location(all.preferred, a->preferred)) all.preferred = (CUmemLocation){0};
+    if (!same_location(all.prefetched, a->prefetched)) all.prefetched = (CUmemLocation){0};
+  }
+  return all;
+}
+
 static int number(CUmemLocation l)
 {
   return l.type == 0 ? NUMBER_NONE : l.type == LOCATION_DEVICE ? l.id : NUMBER_HOST;
@@ -136,15 +177,16 @@ CUresult advice_get(struct shim *s, void *out, size_t out_bytes, int attribute, 
   if (!b || !out || out_bytes < sizeof(int) || out_bytes % sizeof(int))
     return CUDA_ERROR_INVALID_VALUE;
   if (attribute != RANGE_ACCESSED_BY && out_bytes != sizeof(int)) return CUDA_ERROR_INVALID_VALUE;
+  const struct advice a = of_range(b, addr, bytes);
   switch (attribute) {
-  case RANGE_READ_MOSTLY: *v = b->advice.read_mostly; break;
-  case RANGE_PREFERRED: *v = number(b->advice.preferred); break;
-  case RANGE_ACCESSED_BY: accessed_by(&b->advice, v, out_bytes / sizeof(int)); break;
-  case RANGE_PREFETCHED: *v = number(b->advice.prefetched); break;
-  case RANGE_PREFERRED_TYPE: *v = b->advice.preferred.type; break;
-  case RANGE_PREFERRED_ID: *v = b->advice.preferred.id; break;
-  case RANGE_PREFETCHED_TYPE: *v = b->advice.prefetched.type; break;
-  case RANGE_PREFETCHED_ID: *v = b->advice.prefetched.id; break;
+  case RANGE_READ_MOSTLY: *v = a.read_mostly; break;
+  case RANGE_PREFERRED: *v = number(a.preferred); break;
+  case RANGE_ACCESSED_BY: accessed_by(&a, v, out_bytes / sizeof(int)); break;
+  case RANGE_PREFETCHED: *v = number(a.prefetched); break;
+  case RANGE_PREFERRED_TYPE: *v = a.preferred.type; break;
+  case RANGE_PREFERRED_ID: *v = a.preferred.id; break;
+  case RANGE_PREFETCHED_TYPE: *v = a.prefetched.type; break;
+  case RANGE_PREFETCHED_ID: *v = a.prefetched.id; break;
   default: return CUDA_ERROR_INVALID_VALUE;
   }
   return CUDA_SUCCESS;

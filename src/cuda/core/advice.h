@@ -13,6 +13,8 @@ CUstream advice_stream(uint64_t location, uint64_t fourth, uint64_t fifth);
 /* CUmem_advise. CUDA_ERROR_INVALID_VALUE: not managed memory, or no such advice. */
 CUresult advice_give(struct shim *, uint64_t addr, uint64_t bytes, int advice, CUmemLocation);
 CUresult advice_prefetch(struct shim *, uint64_t addr, uint64_t bytes, CUmemLocation, CUstream);
+/* All of a block of managed memory has this preferred location from now on. */
+void advice_prefer(struct shim *, struct block *, CUmemLocation);
 /* Lists of ranges; place i is for the ranges from first[i] on. The stream must not be the legacy one. */
 struct advice_batch {
   const CUdeviceptr *addr;

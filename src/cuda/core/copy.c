@@ -213,17 +213,18 @@ static bool is_direct(struct shim *s, const struct copy *c, const struct board *
   return (src->reach | of_src) & board_bit(dst) || (dst->reach | of_dst) & board_bit(src);
 }
 
-/* The GPU whose memory it is; of what the host sees: the stream's. */
+/* The GPU whose memory it is, or on which managed memory is now; of what else the host sees: the stream's. */
 static unsigned gpu_of(struct shim *s, const struct copy_side *c, unsigned of_stream)
 {
-  return is_apart(s, c) ? owner(s, c)->number : of_stream;
+  const struct board *on = !is_apart(s, c) && c->device ? managed_on(s, c->addr) : NULL;
+  return is_apart(s, c) ? owner(s, c)->number : on ? on->number : of_stream;
 }
 
 enum command_place copy_place(struct shim *s, const struct copy *c, unsigned *gpu)
 {
   bool from_device = place_of(s, &c->src) == LIVE_DEVICE, to_device = place_of(s, &c->dst) == LIVE_DEVICE;
   struct board *dst, *src;
-  *gpu = gpu_of(s, is_apart(s, &c->dst) ? &c->dst : &c->src, *gpu);
+  *gpu = gpu_of(s, is_apart(s, &c->dst) || (c->dst.device && managed_on(s, c->dst.addr)) ? &c->dst : &c->src, *gpu);
   if (copy_between(s, c, &dst, &src)) {
     *gpu = src->number;
     return COMMAND_TO_PEER;
@@ -278,11 +279,13 @@ CUresult copy_check(struct shim *s, const struct copy *c, const struct stream *s
 static struct live_side live_side(struct shim *s, const struct copy_side *c, unsigned from)
 {
   struct copy_side r = resolve(s, *c);
-  const bool peer = is_apart(s, c) && owner(s, c)->number != from;
-  const enum live_place place = peer ? LIVE_PEER : place_of(s, c);
+  const struct board *on = is_apart(s, c) ? owner(s, c) : c->device ? managed_on(s, c->addr) : NULL;
+  const bool peer = on && on->number != from;
+  enum live_place place = peer ? LIVE_PEER : place_of(s, c);
+  if (peer && !is_apart(s, c) && !boards_are_peers(s, &s->boards.of[from], on)) place = LIVE_AT_HOST; /* by way of it */
   if (place == LIVE_PROGRAM) r.addr = host_image(s, r.addr);
   return (struct live_side){ .addr = r.addr, .pitch = r.pitch, .slice = r.slice, .place = place,
-                             .node = peer ? (uint16_t)owner(s, c)->node : 0 };
+                             .node = peer ? (uint16_t)on->node : 0 };
 }
 
 static uint32_t staging_mbps(struct shim *s, const struct copy *c, unsigned gpu)
@@ -304,7 +307,7 @@ static enum command_way go(struct task *w, struct live_copy *l, uint64_t now)
   l->start_ps = now;
   l->who = w;
   if (l->dst.place == LIVE_DEVICE)
-    managed_written(s, l->dst.addr, (l->depth - 1) * l->dst.slice + (l->height - 1) * l->dst.pitch + l->width);
+    managed_written(s, b, l->dst.addr, (l->depth - 1) * l->dst.slice + (l->height - 1) * l->dst.pitch + l->width);
   live_copy(b->simulator, l, b->device.mem, &o);
   return COMMAND_GOES;
 }

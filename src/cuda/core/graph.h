@@ -54,6 +54,7 @@ struct graph_op {
     struct {
       uint64_t addr, bytes; /* multiples of 4 KiB */
       bool to_host;
+      unsigned gpu; /* else to this one */
     } prefetch; /* managed.h */
     struct {
       CUstreamBatchMemOpParams *op;

@@ -8,11 +8,10 @@
 #include "base/arith.h"
 #include "base/host_memory.h"
 #include "cuda/core/shim.h"
-#include "time/uvm/uvm.h"
+#include "time/uvm/uvm_machine.h"
 
 struct managed {
-  struct uvm *uvm;
-  struct board *board;
+  struct uvm_machine *uvm;
   int pagemap;
 };
 
@@ -48,16 +47,17 @@ static void moved(void *ctx, uint64_t addr, uint64_t bytes)
 
 static struct managed *start(struct shim *s)
 {
-  struct board *b = &s->boards.of[0];
-  if (!s->shared || s->boards.n > 1 || program_is_guest(s) || sysconf(_SC_PAGESIZE) != HOST_PAGE) return NULL;
+  const struct boards *x = &s->boards;
+  if (!s->shared || (x->n > 1 && !x->surroundings) || program_is_guest(s) || sysconf(_SC_PAGESIZE) != HOST_PAGE)
+    return NULL;
   const int pagemap = open("/proc/thread-self/pagemap", O_RDONLY | O_CLOEXEC);
-  struct uvm *u = pagemap < 0 ? NULL : simulator_manage(b->simulator);
+  struct uvm_machine *u = pagemap < 0 ? NULL : simulator_manage(x->of[0].simulator);
   if (!u) {
     if (pagemap >= 0) close(pagemap);
     return NULL;
   }
   struct managed *m = mem_zeroed(1, sizeof *m);
-  *m = (struct managed){ u, b, pagemap };
+  *m = (struct managed){ u, pagemap };
   u->moved = moved;
   u->ctx = s;
   return m;
@@ -69,18 +69,27 @@ bool managed_moves(struct shim *s)
   return s->memory.managed;
 }
 
-static void count_room(const struct managed *m)
+/* The GPU's driver. */
+static struct uvm *driver_of(const struct board *b)
 {
-  const uint64_t bytes = board_memory_bytes(m->board);
-  m->uvm->space.room = (bytes > m->board->bytes ? bytes - m->board->bytes : 0) / BLOCK;
+  struct uvm_machine *m = b->shim->memory.managed->uvm;
+  return m->space.n_gpus == 1 ? m->of[0] : uvm_machine_at(m, b->node);
+}
+
+static void count_room(const struct shim *s)
+{
+  for (unsigned i = 0; i < s->boards.n; i++) {
+    const struct board *b = &s->boards.of[i];
+    const uint64_t bytes = board_memory_bytes(b);
+    s->memory.managed->uvm->space.gpu[driver_of(b)->gpu].room = (bytes > b->bytes ? bytes - b->bytes : 0) / BLOCK;
+  }
 }
 
 void managed_add(struct shim *s, const struct block *b)
 {
-  const struct managed *m = s->memory.managed;
   madvise((void *)(uintptr_t)b->addr, b->mapped, MADV_NOHUGEPAGE);
-  uvm_space_add(&m->uvm->space, b->addr, b->bytes);
-  count_room(m);
+  uvm_space_add(&s->memory.managed->uvm->space, b->addr, b->bytes, driver_of(b->board)->cfg.socket);
+  count_room(s);
 }
 
 void managed_remove(struct shim *s, const struct block *b)
@@ -88,9 +97,12 @@ void managed_remove(struct shim *s, const struct block *b)
   uvm_space_remove(&s->memory.managed->uvm->space, b->addr);
 }
 
-const struct uvm_stats *managed_stats(const struct shim *s)
+unsigned managed_stats(const struct shim *s, struct uvm_stats *out, unsigned n)
 {
-  return s->memory.managed ? &s->memory.managed->uvm->space.stats : NULL;
+  const struct managed *m = s->memory.managed;
+  for (unsigned i = 0; m && i < s->boards.n && i < n; i++)
+    out[i] = m->uvm->space.gpu[driver_of(&s->boards.of[i])->gpu].stats;
+  return m ? s->boards.n : 0;
 }
 
 /* --- what the host touches ------------------------------------------------------------------------ */
@@ -121,6 +133,13 @@ static void tell_written(const struct managed *m, const struct block *b, uint64_
   uvm_host_wrote(m->uvm, base, &written);
 }
 
+/* Pages that the host has, and GPUs as well. */
+static struct page_set copies(const struct managed *m, const struct uvm_block *b)
+{
+  const struct page_set on = uvm_block_on_gpus(&m->uvm->space, b);
+  return page_set_both(&b->host, &on);
+}
+
 /* Pages [start, end) have been touched, and count as their whole big pages. */
 static uint64_t touch(struct shim *s, const struct uvm_range *r, uint64_t start, uint64_t end)
 {
@@ -136,7 +155,10 @@ static uint64_t touch(struct shim *s, const struct uvm_range *r, uint64_t start,
     const uint64_t first = (at - base) / PAGE / UVM_LEAF_PAGES * UVM_LEAF_PAGES;
     const uint64_t past = align_up((earlier(end, base + BLOCK) - base) / PAGE, UVM_LEAF_PAGES);
     page_set_add_range(&pages, (unsigned)first, (unsigned)(earlier(past, n_pages) - first));
-    if (b->sums) tell_written(m, b, base, &block->both, &pages);
+    if (b->sums) {
+      const struct page_set both = copies(m, block);
+      tell_written(m, b, base, &both, &pages);
+    }
     took += uvm_host_touch(m->uvm, base, &pages, &served);
   }
   return took;
@@ -174,10 +196,11 @@ static uint64_t look_at(struct shim *s, const struct uvm_range *r, uint64_t star
 }
 
 /* Blocks that are all at the host have nothing new. */
-static bool is_of_interest(const struct uvm_range *r, uint32_t i)
+static bool is_of_interest(const struct managed *m, const struct uvm_range *r, uint32_t i)
 {
   const uint64_t left = r->pages - (uint64_t)i * UVM_BLOCK_PAGES;
-  return page_set_count(&r->block[i].host) < earlier(left, UVM_BLOCK_PAGES);
+  const struct page_set both = copies(m, &r->block[i]);
+  return page_set_count(&r->block[i].host) - page_set_count(&both) < earlier(left, UVM_BLOCK_PAGES);
 }
 
 static uint64_t look_at_range(struct shim *s, const struct uvm_range *r)
@@ -185,7 +208,7 @@ static uint64_t look_at_range(struct shim *s, const struct uvm_range *r)
   uint64_t took = 0;
   for (uint32_t i = 0, n; i < r->n_blocks; i += n) {
     n = 0;
-    while (i + n < r->n_blocks && is_of_interest(r, i + n)) n++;
+    while (i + n < r->n_blocks && is_of_interest(s->memory.managed, r, i + n)) n++;
     const uint64_t start = r->addr + (uint64_t)i * BLOCK;
     if (n) took += look_at(s, r, start, earlier(start + (uint64_t)n * BLOCK, r->addr + r->pages * PAGE));
     else n = 1;
@@ -198,31 +221,32 @@ void managed_look(struct shim *s)
   const struct managed *m = s->memory.managed;
   uint64_t took = 0;
   if (!m) return;
-  count_room(m);
+  count_room(s);
   for (uint32_t k = 0; k < m->uvm->space.n; k++) took += look_at_range(s, &m->uvm->space.range[k]);
   s->time.now += took;
 }
 
-/* Copies that the host has go. */
-static void collapse_all(struct uvm_space *x, const struct uvm_range *r)
+/* Bits of GPUs, as the driver numbers them. */
+static uint32_t gpus_of(const struct shim *s, board_mask boards)
 {
-  for (uint32_t i = 0; i < r->n_blocks; i++) {
-    const struct page_set both = r->block[i].both;
-    uvm_space_collapse(x, r, r->addr + (uint64_t)i * BLOCK, &both);
-  }
+  uint32_t gpus = 0;
+  for (unsigned i = 0; i < s->boards.n; i++)
+    if (boards >> i & 1) gpus |= 1u << driver_of(&s->boards.of[i])->gpu;
+  return gpus;
 }
 
-void managed_advise(struct shim *s, struct block *b)
+void managed_advise(struct shim *s, struct block *b, uint64_t first, uint64_t end, const struct advice *a)
 {
   struct uvm_space *x = &s->memory.managed->uvm->space;
-  struct uvm_range *r = uvm_space_range(x, b->addr);
-  r->read_mostly = b->advice.read_mostly && !x->coherent;
-  if (r->read_mostly && !b->sums) b->sums = shim_alloc(b->mapped / LEAF * sizeof *b->sums);
-  if (!r->read_mostly) collapse_all(x, r);
-  r->stays = b->advice.preferred.type == LOCATION_DEVICE;
-  r->at_host = b->advice.preferred.type != 0 && !r->stays;
-  const bool mapped = x->coherent || r->at_host || b->advice.accessed_by;
-  if (mapped != r->mapped) uvm_space_map(x, r, mapped);
+  const bool device = a->preferred.type == LOCATION_DEVICE;
+  struct uvm_policy p = { .read_mostly = a->read_mostly && !x->coherent, .prefers = UVM_NOWHERE };
+  if (p.read_mostly && !b->sums) b->sums = shim_alloc(b->mapped / LEAF * sizeof *b->sums);
+  if (a->preferred.type) p.prefers = device ? (int)driver_of(board_at(s, a->preferred.id))->gpu : UVM_HOST;
+  if (x->coherent || p.prefers == UVM_HOST) p.at_host = UINT32_MAX;
+  else p.at_host = gpus_of(s, a->accessed_by);
+  p.at_peers = gpus_of(s, a->accessed_by);
+  if (p.read_mostly) p.at_host = p.at_peers = 0; /* which has the last word */
+  uvm_space_advise(x, uvm_space_range(x, b->addr), first / PAGE, (end - first) / PAGE, &p);
 }
 
 /* --- copies --------------------------------------------------------------------------------------- */
@@ -241,7 +265,23 @@ bool managed_at_host(const struct shim *s, uint64_t addr)
   uint64_t base;
   if (!r) return false;
   const struct uvm_block *b = uvm_range_block(r, addr, &n_pages, &base);
-  return page_set_has(&b->host, (unsigned)((addr - base) / PAGE));
+  const struct page_set on = uvm_block_on_gpus(&m->uvm->space, b);
+  const unsigned page = (unsigned)((addr - base) / PAGE);
+  return page_set_has(&b->host, page) && !page_set_has(&on, page);
+}
+
+struct board *managed_on(const struct shim *s, uint64_t addr)
+{
+  const struct managed *m = s->memory.managed;
+  const struct uvm_range *r = m ? uvm_space_range(&m->uvm->space, addr) : NULL;
+  unsigned n_pages;
+  uint64_t base;
+  if (!r) return NULL;
+  const struct uvm_block *b = uvm_range_block(r, addr, &n_pages, &base);
+  for (unsigned i = 0; i < s->boards.n; i++)
+    if (page_set_has(&b->gpu[driver_of(&s->boards.of[i])->gpu].there, (unsigned)((addr - base) / PAGE)))
+      return &s->boards.of[i];
+  return NULL;
 }
 
 uint64_t managed_fault_ps(const struct shim *s, uint64_t addr)
@@ -249,28 +289,39 @@ uint64_t managed_fault_ps(const struct shim *s, uint64_t addr)
   enum { PS_PER_NS = 1000 };
   const struct managed *m = s->memory.managed;
   if (!managed_has(s, addr) || m->uvm->space.coherent || managed_at_host(s, addr)) return 0;
-  return (uint64_t)m->board->preset.params.uvm_host_fault_ns * PS_PER_NS;
+  return (uint64_t)s->boards.of[0].preset.params.uvm_host_fault_ns * PS_PER_NS;
 }
 
-void managed_written(struct shim *s, uint64_t addr, uint64_t bytes)
+/* Pages of a block that a GPU writes. */
+static void written(struct shim *s, unsigned gpu, const struct uvm_range *r, uint64_t base, struct page_set *pages)
+{
+  struct uvm_space *x = &s->memory.managed->uvm->space;
+  unsigned n_pages;
+  const struct uvm_block *b = uvm_range_block(r, base, &n_pages, &base);
+  uvm_space_collapse(x, r, base, gpu, pages);
+  const struct page_set on = uvm_block_on_gpus(x, b);
+  page_set_remove(pages, &on);
+  page_set_remove(pages, &b->host);
+  const bool full = page_set_empty(&b->gpu[gpu].there) && x->gpu[gpu].resident >= x->gpu[gpu].room;
+  if (page_set_empty(pages) || full) return;
+  x->gpu[gpu].stats.filled += uvm_bytes(pages);
+  uvm_space_arrive(x, r, base, gpu, pages, pages);
+  moved(s, base, (uint64_t)n_pages * PAGE);
+}
+
+void managed_written(struct shim *s, const struct board *by, uint64_t addr, uint64_t bytes)
 {
   const struct managed *m = s->memory.managed;
   for (uint64_t at = addr, end = addr + bytes; m && at < end; at = at / BLOCK * BLOCK + BLOCK) {
     const struct uvm_range *r = uvm_space_range(&m->uvm->space, at);
     unsigned n_pages;
     uint64_t base;
-    struct page_set s_ = { { 0 } };
+    struct page_set pages = { { 0 } };
     if (!r) return;
-    const struct uvm_block *b = uvm_range_block(r, at, &n_pages, &base);
+    uvm_range_block(r, at, &n_pages, &base);
     const uint64_t past = earlier(end, base + (uint64_t)n_pages * PAGE);
     const unsigned first = (unsigned)((at - base) / PAGE);
-    page_set_add_range(&s_, first, (unsigned)((past - base + PAGE - 1) / PAGE) - first);
-    uvm_space_collapse(&m->uvm->space, r, base, &s_);
-    page_set_remove(&s_, &b->gpu);
-    page_set_remove(&s_, &b->host);
-    if (page_set_empty(&s_) || (page_set_empty(&b->gpu) && m->uvm->space.resident >= m->uvm->space.room)) continue;
-    m->uvm->space.stats.filled += uvm_bytes(&s_);
-    uvm_space_arrive(&m->uvm->space, r, base, &s_, &s_);
-    moved(s, base, (uint64_t)n_pages * PAGE);
+    page_set_add_range(&pages, first, (unsigned)((past - base + PAGE - 1) / PAGE) - first);
+    written(s, driver_of(by)->gpu, r, base, &pages);
   }
 }

@@ -368,6 +368,7 @@ static void release(struct shim *s, const struct block *b)
   } else hide(s, b->in, b->device - inside);
   free(b->seen);
   free(b->sums);
+  advice_list_free(&b->advice);
   if (b->moves) managed_remove(s, b);
   if (b->image) gmem_unmap(b->board->device.mem, b->image, b->mapped);
   if (b->mapped) mps_unmapped(s, (void *)(uintptr_t)(b->addr - inside));

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cuda/core/advice_list.h"
 #include "cuda/core/board.h"
 
 struct shim;
@@ -35,13 +36,6 @@ static inline bool memory_is_for_host(uint64_t addr)
 
 enum block_kind { BLOCK_DEVICE, BLOCK_PINNED, BLOCK_MANAGED, BLOCK_REGISTERED, BLOCK_MAPPED,
                   BLOCK_OPENED, BLOCK_KINDS };
-
-/* What a program said about managed memory; kept for the whole allocation, for it to read back. */
-struct advice {
-  bool read_mostly, accessed_by_host;
-  board_mask accessed_by;
-  CUmemLocation preferred, prefetched; /* type 0: none */
-};
 
 /* Who counts what is allocated: told when a block of it goes. */
 struct block_owner {
@@ -68,7 +62,7 @@ struct block {
   uint64_t mapped; /* pinned, managed: bytes of the host mapping */
   struct block_owner *owner; /* NULL: nobody counts it */
   struct block_return back;  /* of a pool: given back in the order of a stream */
-  struct advice advice;
+  struct advice_list advice; /* managed: what the program said about it */
   unsigned flags;
   enum block_kind kind;
   void *image;     /* pinned, managed: the simulator's mapping of it; NULL: that of the program */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cuda/core/managed.h"
+#include "cuda/core/advice.h"
 #include "cuda/core/peer_access.h"
 #include "cuda/core/shim.h"
 
@@ -310,8 +310,7 @@ static CUresult take(struct shim *s, const struct pool *p, uint64_t *addr, uint6
   if (r != CUDA_SUCCESS) return r;
   *addr = (uint64_t)(uintptr_t)host;
   struct block *b = memory_find(s, *addr);
-  b->advice.preferred = p->preferred;
-  if (b->moves && p->preferred.type) managed_advise(s, b);
+  if (p->preferred.type) advice_prefer(s, b, p->preferred);
   return CUDA_SUCCESS;
 }
 

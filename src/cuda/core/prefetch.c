@@ -10,12 +10,13 @@
 
 enum { PAGE = 1 << UVM_PAGE_BITS };
 
-CUresult prefetch_give(struct shim *s, uint64_t addr, uint64_t bytes, bool to_host, struct stream *st)
+CUresult prefetch_give(struct shim *s, uint64_t addr, uint64_t bytes, const struct board *to, struct stream *st)
 {
   CUresult r;
   const uint64_t first = addr / PAGE * PAGE;
   const struct graph_op op = { .type = NODE_PREFETCH,
-                               .prefetch = { first, align_up(addr + bytes, PAGE) - first, to_host } };
+                               .prefetch = { first, align_up(addr + bytes, PAGE) - first, !to,
+                                             to ? to->number : 0 } };
   if (capture_forbids(s, st, &r)) return r;
   task_give(task_of_stream(s, &op, st), st);
   return CUDA_SUCCESS;
@@ -25,7 +26,7 @@ CUresult prefetch_give(struct shim *s, uint64_t addr, uint64_t bytes, bool to_ho
 enum command_way prefetch_start(struct task *w, uint64_t now)
 {
   struct shim *s = w->shim;
-  struct board *b = &s->boards.of[0];
+  struct board *b = &s->boards.of[w->op.prefetch.to_host ? w->command.gpu : w->op.prefetch.gpu];
   if (!managed_has(s, w->op.prefetch.addr)) return COMMAND_LASTS;
   const struct sim_options o = { .timed = true, .threads = s->options.threads, .report = stderr,
                                  .observers = board_observers(b) };

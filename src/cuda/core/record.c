@@ -9,7 +9,6 @@
 #include "cuda/core/stalls.h"
 #include "cuda/core/time_share.h"
 #include "load/plain_name.h"
-#include "time/uvm/uvm_space.h"
 
 enum { TABLE_HEAD = 40, TABLE_TAIL = 10, NAME_COLUMN = 32, DIM_TEXT = 40 };
 
@@ -94,26 +93,44 @@ static double mb(uint64_t bytes)
   return (double)bytes / 1e6;
 }
 
-/* Two lines: what moved and why; a third where the GPU's memory was too small. */
-static void write_managed(FILE *f, const struct uvm_stats *m)
+/* Two lines: what moved and why; one more where there are several GPUs, and where a GPU's memory was too small. */
+static void write_managed(FILE *f, const struct record *r)
 {
+  const struct uvm_stats all = uvm_stats_sum(r->managed, r->n_managed), *m = &all;
   fprintf(f, "managed memory: %llu faults (%llu duplicates) in %llu batches, %llu faults of the host\n",
           (unsigned long long)m->faults, (unsigned long long)m->repeats, (unsigned long long)m->batches,
           (unsigned long long)m->host_faults);
   fprintf(f, "  %.2f MB to the GPU, %.2f MB to the host, %.2f MB first touched on the GPU; ", mb(m->to_gpu),
           mb(m->to_host), mb(m->filled));
   fprintf(f, "%.2f MB of these by the tree, %.2f MB by prefetches\n", mb(m->tree), mb(m->asked));
+  if (r->n_managed > 1)
+    fprintf(f, "  %.2f MB from GPU to GPU, %.2f MB by way of the host; %.2f MB reached on other GPUs\n", mb(m->from_peers),
+            mb(m->staged), mb(m->peer_mapped));
   if (m->evictions || m->mapped)
     fprintf(f, "  the GPU was full: %llu evictions (%.2f MB), %.2f MB came again (thrashing), %.2f MB stayed behind\n",
             (unsigned long long)m->evictions, mb(m->evicted), mb(m->thrashed), mb(m->mapped));
 }
 
-static json_t *managed_json(const struct uvm_stats *m)
+static json_t *managed_json(const struct uvm_stats *m, bool several)
 {
   json_t *o = json_object();
 #define X(field, key, what) put(o, key, m->field);
   UVM_STATS(X)
+  if (several) {
+    UVM_PEER_STATS(X)
+  }
 #undef X
+  return o;
+}
+
+/* Of all GPUs; where there are several, of each, too. */
+static json_t *managed_gpus_json(const struct record *r)
+{
+  const struct uvm_stats all = uvm_stats_sum(r->managed, r->n_managed);
+  json_t *o = managed_json(&all, r->n_managed > 1), *list = r->n_managed > 1 ? json_array() : NULL;
+  for (unsigned i = 0; list && i < r->n_managed; i++)
+    json_array_append_new(list, managed_json(&r->managed[i], true));
+  if (list) json_object_set_new(o, "gpus", list);
   return o;
 }
 
@@ -167,7 +184,7 @@ static void write_notes(FILE *f, const struct record *r, const struct totals *t)
   if (r->host_time) fprintf(f, "host time: %s (docs/exec.md)\n", r->host_time);
   if (r->spun) fprintf(f, "the program waited in its own code: time went on without its calls (docs/exec.md)\n");
   if (r->strict) write_polls(f, r);
-  if (r->managed) write_managed(f, r->managed);
+  if (r->n_managed) write_managed(f, r);
   if (r->share)
     fprintf(f, "time slices: kernels waited %llu times for other processes, %.2f us in all (docs/exec.md)\n",
             (unsigned long long)r->share->stands, (double)r->share->stood / 1e6);
@@ -253,7 +270,7 @@ json_t *record_json(const struct record *r, const char *gpu, uint64_t total_ps, 
   if (r->spun) json_object_set_new(all, "waited_in_own_code", json_true());
   if (r->strict) put(all, "polls", r->polls);
   if (r->strict) put(all, "graces", r->graces);
-  if (r->managed) json_object_set_new(all, "managed_memory", managed_json(r->managed));
+  if (r->n_managed) json_object_set_new(all, "managed_memory", managed_gpus_json(r));
   if (r->share) put(all, "waits_for_others", r->share->stands);
   if (r->share) put(all, "waited_for_others_ps", r->share->stood);
   if (r->links.machine) json_object_set_new(all, "links", link_report_json(&r->links, most != UINT64_MAX));

@@ -10,10 +10,10 @@
 #include "cuda/core/link_report.h"
 #include "host/simulate.h"
 #include "isa/work.h"
+#include "time/uvm/uvm_stats.h"
 
 struct json_t;
 struct stalls;
-struct uvm_stats;
 
 struct launch_record {
   const char *kernel; /* owned by the record; NULL: it has not ended */
@@ -47,7 +47,8 @@ struct record {
   uint64_t polls;        /* … of which so many were repeated */
   uint64_t graces;       /* … and so often a thread that ran was no longer waited for (host_turns.h) */
   const struct time_share_stats *share; /* of a GPU that other processes have, too; NULL: they have not */
-  const struct uvm_stats *managed; /* managed memory that moved (time/uvm/uvm_space.h); NULL: none was allocated */
+  struct uvm_stats managed[UVM_GPUS]; /* managed memory that moved, of n_managed GPUs */
+  unsigned n_managed;              /* 0: none was allocated */
 };
 
 #define RECORD_JSON_SCHEMA "warpstep-exec-1"

@@ -81,11 +81,12 @@ bool dma_take_done(struct dma *d, struct dma_done *out)
   return true;
 }
 
-static void say_moved(struct dma *d, picos at)
+static void say_moved(const struct dma *d, uint64_t ticket, picos at)
 {
-  d->moved++;
-  d->moved_at = later(d->moved_at, at);
-  part_wake(d->moved_wake, at);
+  struct dma_mover *m = &d->mover[ticket];
+  m->moved++;
+  m->at = later(m->at, at);
+  part_wake(m->wake, at);
 }
 
 void dma_note_done(struct dma *d, const struct dma_done *x)
@@ -133,7 +134,7 @@ static void finish(struct dma *d, struct dma_engine *e, uint64_t n, picos at)
   e->left -= n;
   d->stats.bytes += n;
   if (e->left) return;
-  if (copy_of(e)->in_place) say_moved(d, e->last);
+  if (copy_of(e)->in_place) say_moved(d, copy_of(e)->ticket, e->last);
   else say_done(d, e, e->last);
   d->stats.copies++;
   e->active = false;

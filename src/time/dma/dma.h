@@ -42,7 +42,7 @@ struct dma_copy {
   uint8_t engine;                /* modulo dma.engines */
   uint8_t fill;                  /* bytes of the pattern: 1, 2 or 4; 0: a copy */
   bool program;                  /* bytes at a socket are those of the host's program (link_msg.program) */
-  bool in_place;                 /* both sides are one memory, whose place changes: nothing is written. dma.moved */
+  bool in_place;                 /* both sides are one memory, whose place changes: nothing is written. dma.mover */
 };
 
 struct dma_done {
@@ -85,6 +85,13 @@ struct dma_engine {
   struct server rate;
 };
 
+/* Who lets pages move: copies in place of its ticket that are done. */
+struct dma_mover {
+  uint64_t moved;
+  picos at;    /* the last of them */
+  picos *wake; /* NULL: it does not wait */
+};
+
 struct dma_stats {
   uint64_t copies, bytes, fluid_bytes, bursts;
 };
@@ -104,9 +111,7 @@ struct dma {
   struct server memory; /* fluid: DRAM */
   struct dma_done *done; /* ring */
   uint32_t done_cap, done_head, n_done;
-  uint64_t moved;   /* copies in place that are done */
-  picos moved_at;   /* the last of them */
-  picos *moved_wake; /* who waits for them; NULL: nobody */
+  struct dma_mover *mover; /* by ticket, who waits for copies in place; NULL: nobody */
   struct dma_stats stats;
 };
 

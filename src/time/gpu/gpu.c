@@ -8,7 +8,7 @@
 #include "base/host_memory.h"
 #include "time/dma/dma.h"
 #include "time/link/hub_in.h"
-#include "time/uvm/uvm.h"
+#include "time/uvm/uvm_machine.h"
 
 /* No progress anywhere for this long is a deadlock: longer than any latency or sleep. */
 enum { WATCHDOG_CYCLES = 20 * 1000 * 1000 };
@@ -110,7 +110,7 @@ struct dma *gpu_dma(struct gpu *g)
 void gpu_serve_faults(struct gpu *g, struct uvm *u)
 {
   g->outward->uvm = u;
-  g->dma->moved_wake = g->outward->port.wake;
+  g->dma->mover = u->machine->mover;
   uvm_connect(u, g->dma, g->outward->port.wake);
 }
 

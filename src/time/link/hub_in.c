@@ -131,7 +131,7 @@ static void move_at_once(struct hub_in *h, unsigned number, picos now)
   struct gmem *image = image_for(h, j);
   const uint64_t n = j->at.n;
   j->failed = !(j->m.kind == LINK_READ ? gmem_read(image, j->at.addr, j->bytes, n)
-                                       : gmem_write(image, j->at.addr, j->bytes, n));
+                                       : j->m.in_place || gmem_write(image, j->at.addr, j->bytes, n));
   answer(h, number, server_take(&h->memory, now + 2 * h->request, n));
 }
 
@@ -193,7 +193,7 @@ static bool perform_line(struct hub_in *h, struct hub_job *j, unsigned i)
   uint64_t addr = line_of(&j->at, i, &from, &to) * LINE_BYTES + from;
   uint8_t *bytes = j->bytes + (addr - j->at.addr);
   if (j->m.kind == LINK_READ) return gmem_read(image, addr, bytes, to - from);
-  return gmem_write(image, addr, bytes, to - from);
+  return j->m.in_place || gmem_write(image, addr, bytes, to - from);
 }
 
 static bool hub_in_perform(struct requester *r, const struct mem_req *q, picos now, struct gmem_view *direct,

@@ -235,7 +235,7 @@ static bool take_answer(struct hub_out *h, unsigned lane, picos now)
 /* What waited for a page is sent again by its core. */
 static void send_again(struct hub_out *h, picos now)
 {
-  for (struct mem_req r; uvm_take_ready(h->uvm, &r);) {
+  for (struct mem_req r; fault_buffer_take_ready(&h->uvm->buffer, &r);) {
     r.kind = REQ_AGAIN;
     h->stats.replies++;
     xbar_answer(h->xbar, receiver(h), &r, now, 0, false, 0);
@@ -262,12 +262,12 @@ static picos hub_out_run(void *self, picos from, picos to)
   xbar_look(h->xbar, receiver(h));
   for (;;) {
     picos request = request_next(h), answer = link_port_next(&h->port, &lane), next = earlier(request, answer);
-    const picos driver = h->uvm ? uvm_next(h->uvm) : TIME_NEVER;
+    const picos driver = h->uvm ? uvm_gpu_next(h->uvm) : TIME_NEVER;
     if (earlier(next, driver) >= to) return earlier(next, driver);
     /* A request that waited for an answer goes behind it. */
     picos now = later(earlier(next, driver), later(from, h->xbar->slice[receiver(h)].last_out));
     bool ok = true;
-    if (driver < next) uvm_step(h->uvm, now);
+    if (driver < next) uvm_gpu_step(h->uvm, now);
     else ok = answer <= request ? take_answer(h, lane, now) : take_request(h, now);
     if (!ok) return TIME_NEVER;
     if (h->uvm) send_again(h, now);
@@ -277,13 +277,13 @@ static picos hub_out_run(void *self, picos from, picos to)
 static uint64_t hub_out_progress(const void *self)
 {
   const struct hub_out *h = self;
-  return h->stats.requests + h->stats.replies + (h->uvm ? h->uvm->copies + h->uvm->space.stats.batches : 0);
+  return h->stats.requests + h->stats.replies + (h->uvm ? uvm_progress(h->uvm) : 0);
 }
 
 static bool hub_out_busy(const void *self)
 {
   const struct hub_out *h = self;
-  return h->n_spare < HUB_MESSAGES || xbar_requests_waiting(h->xbar, receiver(h)) || (h->uvm && uvm_busy(h->uvm));
+  return h->n_spare < HUB_MESSAGES || xbar_requests_waiting(h->xbar, receiver(h)) || (h->uvm && uvm_gpu_busy(h->uvm));
 }
 
 static void hub_out_dump(const void *self, FILE *out)

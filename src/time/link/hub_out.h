@@ -42,7 +42,8 @@ struct hub_out {
   struct xbar *xbar;
   struct core *const *core;
   struct gmem *image; /* of addresses that are nowhere, for the fault */
-  struct uvm *uvm;    /* takes what touches managed memory that is not here, and is stepped by this part; NULL: none */
+  struct uvm *uvm;    /* takes what touches managed memory that is not here; its steps for the GPU are this part's;
+                         NULL: none */
   /* state */
   struct mem_req *sent; /* [HUB_MESSAGES] by tag */
   picos *sent_at;       /* when it left the crossbar */

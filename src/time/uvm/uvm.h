@@ -1,40 +1,54 @@
-/* Managed memory of one GPU in time: its fault buffer, and the driver that serves it.
+/* Managed memory of GPUs in time: the driver that serves their faults. Each GPU has a thread of it of its own; what
+ * they share, and who steps them, is a uvm_machine (uvm_machine.h).
  *
- *   faults    a request whose page is not on the GPU waits here (parked), and is an entry in the fault buffer, one for
- *             each core and page
+ *   faults    a request whose page is not on the GPU waits, and is an entry in its fault buffer (fault_buffer.h)
  *   batch     the driver hears of the first entry `uvm.interrupt_ns` later, takes up to `uvm.batch` entries that are
  *             there, looks at each for `uvm.fault_ns`, and serves their blocks of 2 MiB in the order of addresses
- *   block     what density_tree.h says moves, as copies on the GPU's copy engines over the link to its host, behind
- *             `uvm.block_ns`; pages that nobody has touched are made without a copy. Without room another block goes to
- *             the host first (uvm_space.h)
+ *   block     what density_tree.h says moves, behind `uvm.block_ns`, as copies: from the host by the engines of the GPU,
+ *             from another GPU by those of that one, over the way between them, or through the host where there is none;
+ *             pages that nobody has touched are made without a copy. Without room another block goes to the host first
+ *             (uvm_space.h). One driver at a time works on a block; others wait until it is done
+ *   stays     pages at their preferred location, which the GPU that touches them reaches, are mapped for it there
  *   replay    when all blocks of a batch are served, `uvm.replay_ns` later: the rest of the buffer is dropped, and all
  *             parked requests are sent again by their cores. Those whose pages are still not there fault again
  *   jobs      prefetches of the program, block by block, between batches
  *   coherent  with uvm.ats pages at the host are reached there, and the host reaches those on the GPU, without faults.
  *             An access counter for each block at the host tells the driver of `uvm.counter_threshold` accesses, and
  *             the block moves, as a prefetch does
- *   next      uvm_next says when something happens by itself; who has it (time/link/hub_out.h) calls uvm_step then
- *   order     one batch or job at a time; all in the order of simulated time
- *   not modelled: what the driver does on the host's caches and processors, invalidations of TLBs, limits of the fault
- *             buffer, throttling
+ *   orders    what the driver says reaches a GPU `latency` later: mappings, replays, copies. Of an only GPU at once
+ *   order     one batch or job of a GPU at a time; all in the order of simulated time, then of GPUs
+ *   not modelled: what the driver does on the host's caches and processors, invalidations of TLBs, throttling
  *
- * Sources: NVIDIA/open-gpu-kernel-modules, kernel-open/nvidia-uvm (batches, replay policy "batch flush", blocks).
+ * Sources: NVIDIA/open-gpu-kernel-modules, kernel-open/nvidia-uvm (batches, replay policy "batch flush", blocks, copies
+ * between GPUs pushed by the one that has the pages, residency by preferred location).
  */
 #ifndef WS_TIME_UVM_UVM_H
 #define WS_TIME_UVM_UVM_H
 
 #include "config/params.h"
-#include "time/msg.h"
+#include "time/uvm/fault_buffer.h"
 #include "time/uvm/uvm_space.h"
 
 struct dma;
+struct uvm_machine;
 
 enum uvm_way { UVM_TO_GPU, UVM_TO_HOST, UVM_WAYS };
 
-/* How its copies take the link. */
+/* How its copies take a way. */
 struct uvm_link {
   uint64_t setup, window; /* as in struct dma_copy */
-  uint64_t mbps;          /* of a copy: for faults of the host, which take none */
+  uint64_t mbps;          /* of a copy: for faults of the host, which take none; the best of several sources */
+};
+
+/* A GPU, as who makes the machine says. */
+struct uvm_config {
+  const struct params *params;
+  struct places *places;
+  uint16_t node, socket;          /* its own; of the host's memory that is nearest */
+  picos latency;                  /* of what the driver says; 0: it is the only GPU */
+  uint32_t reaches;               /* bits of GPUs to whose memory it has a way */
+  struct uvm_link link[UVM_WAYS]; /* from and to the host */
+  struct uvm_link peer[UVM_GPUS]; /* from it to others */
 };
 
 struct uvm_job {
@@ -44,84 +58,69 @@ struct uvm_job {
   enum uvm_way way;
 };
 
-struct uvm_job_done {
-  uint64_t ticket;
-  picos begin, at;
-};
-
-struct uvm_entry {
-  uint64_t page; /* address / 4 KiB */
-  picos at;
-  uint16_t from;
-  bool writes;
-};
-
 /* A block's share of a batch. */
 struct uvm_work {
   uint64_t base;
   struct page_set faulted, written; /* written: of those */
 };
 
-enum uvm_state { UVM_IDLE, UVM_FETCH, UVM_BLOCK, UVM_EVICTS, UVM_MOVES, UVM_REPLAY };
+/* STAGES: pages are on their way from another GPU to the host, from where they go on. FLUSH: until the GPU has heard of
+ * the replay. */
+enum uvm_state { UVM_IDLE, UVM_FETCH, UVM_BLOCK, UVM_EVICTS, UVM_STAGES, UVM_MOVES, UVM_REPLAY, UVM_FLUSH };
+
+/* Where the pages of a block go: to this GPU; to the host, because the program or the lack of room wants it. */
+enum uvm_goal { UVM_COME, UVM_GO_HOME };
 
 struct uvm {
-  struct uvm_space space;
+  struct uvm_machine *machine;
+  unsigned gpu; /* its number there */
   const struct params *params;
-  struct uvm_link link[UVM_WAYS];
-  /* Told of pages that are on the GPU from now on; NULL: nobody. By whatever thread simulates. */
-  void (*moved)(void *ctx, uint64_t addr, uint64_t bytes);
-  void *ctx;
-  /* ports */
+  struct uvm_config cfg;
+  struct fault_buffer buffer;
   struct dma *dma; /* NULL: there is no GPU now */
-  picos *wake;     /* of the part that calls uvm_step */
   /* state */
   enum uvm_state state;
-  picos at;          /* of its next step, where it waits for no copy */
-  uint64_t copies;   /* posted to dma since it is there */
-  struct uvm_entry *entry;
-  uint32_t n_entries, room_entries;
-  uint64_t *known;   /* (page, core) of the entries, hashed; 0: free */
-  uint32_t known_cap, n_known;
-  struct mem_req *parked;
-  uint32_t n_parked, room_parked;
-  struct mem_req *ready; /* to be sent again, from `taken` on */
-  uint32_t n_ready, room_ready, taken;
+  picos at;          /* of its next step, where it waits for no copy; TIME_NEVER, BLOCK: another driver has it */
+  uint64_t copies;   /* posted since the GPU is there */
   struct uvm_work *work;
   uint32_t n_work, room_work, current;
-  uint64_t victim;      /* block that makes room */
+  uint64_t victim;       /* block that makes room */
   struct page_set pages; /* that move */
+  struct page_set staged; /* … of those, through the host */
+  enum uvm_goal goal;
   struct uvm_job *job;
   uint32_t n_jobs, room_jobs;
   bool job_runs;        /* the first one */
-  struct uvm_job_done *done;
-  uint32_t n_done, room_done;
 };
 
-struct uvm *uvm_new(const struct params *, struct places *, int socket, const struct uvm_link link[UVM_WAYS]);
+void uvm_init(struct uvm *, struct uvm_machine *, unsigned gpu, const struct uvm_config *);
 void uvm_free(struct uvm *);
-/* A GPU has come, or gone (NULL): what was under way is gone. */
+/* A GPU has come, or gone (NULL): what was under way is gone. wake: of the part that uvm_gpu_next is of. */
 void uvm_connect(struct uvm *, struct dma *, picos *wake);
-/* It waits for something. */
+
+/* The driver: when it has something to do; TIME_NEVER: never by itself. */
+picos uvm_next(const struct uvm *);
+void uvm_step(struct uvm *, picos now);
 bool uvm_busy(const struct uvm *);
 
+/* The GPU: when something is to be done there, what the driver has ordered; of an only GPU all that the driver does. */
+picos uvm_gpu_next(const struct uvm *);
+void uvm_gpu_step(struct uvm *, picos now);
+/* It waits for something. */
+bool uvm_gpu_busy(const struct uvm *);
+/* Grows whenever something gets done. */
+uint64_t uvm_progress(const struct uvm *);
 /* A request to a page that is not on the GPU. */
 void uvm_park(struct uvm *, const struct mem_req *, picos now);
 /* An access of the GPU to a page of its host: counted where memory is coherent. */
 void uvm_remote(struct uvm *, const struct mem_req *, picos now);
-/* When it has something to do; TIME_NEVER: never by itself. */
-picos uvm_next(const struct uvm *);
-void uvm_step(struct uvm *, picos now);
-/* The next request that is to be sent again. */
-bool uvm_take_ready(struct uvm *, struct mem_req *);
 
-/* Between windows. The range is managed memory. */
+/* Between windows. The range is managed memory; to this GPU, or to the host. */
 void uvm_prefetch(struct uvm *, uint64_t addr, uint64_t bytes, enum uvm_way, picos arrive, uint64_t ticket);
-bool uvm_take_done(struct uvm *, struct uvm_job_done *);
-/* The host has touched these pages of a block, between windows. Those on the GPU come back, with what the driver's
- * prefetcher takes along. How long it takes the host, ps. *served: nothing of the block is under way, else no effect.
- */
-picos uvm_host_touch(struct uvm *, uint64_t base, const struct page_set *touched, bool *served);
-/* It has written these, of which the GPU has copies. */
-void uvm_host_wrote(struct uvm *, uint64_t base, const struct page_set *written);
+
+/* Of its work: whether it may change places of this block now. */
+bool uvm_is_at(const struct uvm *, uint64_t base);
+/* Another driver has left the block for which it waits. */
+void uvm_block_is_free(struct uvm *, uint64_t base, picos now);
 
 #endif

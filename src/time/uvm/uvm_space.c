@@ -6,24 +6,77 @@
 #include "base/host_memory.h"
 
 enum { PAGE = 1 << UVM_PAGE_BITS, BLOCK = 1 << UVM_BLOCK_BITS };
-enum { NODE_FAULTS = PLACE_FAULTS - 1, NODE_READS = PLACE_READS - 1 };
+enum { NODE_OWN = -1, NODE_FAULTS = PLACE_FAULTS - 1, NODE_READS = PLACE_READS - 1 };
 
 /* --- places ------------------------------------------------------------------------------------- */
 
-static void place(const struct uvm_space *x, uint64_t base, const struct page_set *s, int node)
+static void place(const struct uvm_space *x, unsigned gpu, uint64_t base, const struct page_set *s, int node)
 {
   for (unsigned first = 0, n; (n = page_set_run(s, &first)) != 0; first += n)
-    places_set(x->places, base + (uint64_t)first * PAGE, (uint64_t)n * PAGE, node);
+    x->place(x->ctx, gpu, base + (uint64_t)first * PAGE, (uint64_t)n * PAGE, node);
+}
+
+static void place_range(const struct uvm_space *x, const struct uvm_range *r, int node)
+{
+  for (unsigned k = 0; k < x->n_gpus; k++) x->place(x->ctx, k, r->addr, r->pages * PAGE, node);
+}
+
+void uvm_space_close_to(const struct uvm_space *x, uint64_t base, unsigned gpu, const struct page_set *s)
+{
+  place(x, gpu, base, s, NODE_FAULTS);
 }
 
 void uvm_space_close(const struct uvm_space *x, uint64_t base, const struct page_set *s)
 {
-  place(x, base, s, NODE_FAULTS);
+  for (unsigned k = 0; k < x->n_gpus; k++) uvm_space_close_to(x, base, k, s);
 }
 
-void uvm_space_open_at_host(const struct uvm_space *x, uint64_t base, const struct page_set *s)
+/* Pages of the block that a GPU reaches without a fault where they are: at the host, or on others. */
+static struct page_set mapped_for(const struct uvm_range *r, const struct uvm_block *b, uint64_t base, unsigned gpu,
+                                  bool at_host)
 {
-  place(x, base, s, x->socket);
+  struct page_set all = b->gpu[gpu].mapped, part;
+  uint32_t cursor = 0;
+  for (const struct uvm_policy *p; (p = uvm_range_part(r, base, &cursor, &part));)
+    if ((at_host ? p->at_host : p->at_peers) >> gpu & 1) page_set_join(&all, &part);
+  return all;
+}
+
+/* Pages that are not there: they are reached where they are, or wait. */
+static void show_elsewhere(const struct uvm_space *x, const struct uvm_range *r, const struct uvm_block *b,
+                           uint64_t base, unsigned gpu, struct page_set s)
+{
+  struct page_set part = mapped_for(r, b, base, gpu, true);
+  part = page_set_both(&part, &b->host);
+  part = page_set_both(&part, &s);
+  place(x, gpu, base, &part, r->socket);
+  page_set_remove(&s, &part);
+  if (x->n_gpus > 1) {
+    const struct page_set mapped = mapped_for(r, b, base, gpu, false);
+    for (unsigned k = 0; k < x->n_gpus; k++) {
+      if (k == gpu || !(x->gpu[gpu].reaches >> k & 1)) continue;
+      part = page_set_both(&mapped, &b->gpu[k].there);
+      part = page_set_both(&part, &s);
+      place(x, gpu, base, &part, x->gpu[k].node);
+      page_set_remove(&s, &part);
+    }
+  }
+  place(x, gpu, base, &s, NODE_FAULTS);
+}
+
+void uvm_space_show(const struct uvm_space *x, const struct uvm_range *r, uint64_t base, const struct page_set *s)
+{
+  const struct uvm_block *b = &r->block[(base - r->addr) / BLOCK];
+  for (unsigned k = 0; k < x->n_gpus; k++) {
+    const struct page_set elsewhere = uvm_block_elsewhere(x, b, k);
+    struct page_set own = page_set_both(s, &b->gpu[k].there), rest = *s;
+    const struct page_set copies = page_set_both(&own, &elsewhere);
+    page_set_remove(&rest, &own);
+    page_set_remove(&own, &copies);
+    place(x, k, base, &own, NODE_OWN);
+    place(x, k, base, &copies, NODE_READS);
+    show_elsewhere(x, r, b, base, k, rest);
+  }
 }
 
 /* --- ranges ------------------------------------------------------------------------------------- */
@@ -47,7 +100,7 @@ struct uvm_range *uvm_space_range(const struct uvm_space *x, uint64_t addr)
   return addr - r->addr < r->pages * PAGE ? r : NULL;
 }
 
-void uvm_space_add(struct uvm_space *x, uint64_t addr, uint64_t bytes)
+void uvm_space_add(struct uvm_space *x, uint64_t addr, uint64_t bytes, int socket)
 {
   const uint32_t at = behind(x, addr);
   const uint64_t pages = (bytes + PAGE - 1) / PAGE;
@@ -55,26 +108,38 @@ void uvm_space_add(struct uvm_space *x, uint64_t addr, uint64_t bytes)
   x->range = mem_more(x->range, x->n, &x->room_ranges, sizeof *x->range);
   memmove(&x->range[at + 1], &x->range[at], (x->n++ - at) * sizeof *x->range);
   struct uvm_range *r = &x->range[at];
-  *r = (struct uvm_range){.addr = addr, .pages = pages, .mapped = x->coherent,
+  *r = (struct uvm_range){.addr = addr, .pages = pages, .socket = socket,
                           .n_blocks = (uint32_t)((pages + UVM_BLOCK_PAGES - 1) / UVM_BLOCK_PAGES)};
   r->block = mem_zeroed(r->n_blocks, sizeof *r->block);
-  places_set(x->places, addr, pages * PAGE, NODE_FAULTS);
+  r->share = mem_zeroed((size_t)r->n_blocks * x->n_gpus, sizeof *r->share);
+  for (uint32_t i = 0; i < r->n_blocks; i++) r->block[i].gpu = &r->share[(size_t)i * x->n_gpus];
+  r->span = mem_more(NULL, r->n_spans++, &r->room_spans, sizeof *r->span);
+  r->span[0] = (struct uvm_span){.policy = {.prefers = UVM_NOWHERE, .at_host = x->coherent ? UINT32_MAX : 0}};
+  place_range(x, r, NODE_FAULTS);
+}
+
+static void free_range(const struct uvm_range *r)
+{
+  mem_free(r->block);
+  mem_free(r->share);
+  mem_free(r->span);
 }
 
 void uvm_space_remove(struct uvm_space *x, uint64_t addr)
 {
   struct uvm_range *r = uvm_space_range(x, addr);
   if (!r || r->addr != addr) return;
-  for (uint32_t i = 0; i < r->n_blocks; i++) x->resident -= !page_set_empty(&r->block[i].gpu);
-  places_set(x->places, r->addr, r->pages * PAGE, -1);
-  mem_free(r->block);
+  for (uint32_t i = 0; i < r->n_blocks; i++)
+    for (unsigned k = 0; k < x->n_gpus; k++) x->gpu[k].resident -= !page_set_empty(&r->block[i].gpu[k].there);
+  place_range(x, r, NODE_OWN);
+  free_range(r);
   const size_t i = (size_t)(r - x->range);
   memmove(r, r + 1, (--x->n - i) * sizeof *r);
 }
 
 void uvm_space_free(struct uvm_space *x)
 {
-  for (uint32_t i = 0; i < x->n; i++) mem_free(x->range[i].block);
+  for (uint32_t i = 0; i < x->n; i++) free_range(&x->range[i]);
   mem_free(x->range);
 }
 
@@ -86,92 +151,245 @@ struct uvm_block *uvm_range_block(const struct uvm_range *r, uint64_t addr, unsi
   return &r->block[i];
 }
 
-void uvm_space_map(const struct uvm_space *x, struct uvm_range *r, bool mapped)
+struct page_set uvm_block_on_gpus(const struct uvm_space *x, const struct uvm_block *b)
 {
-  r->mapped = mapped;
-  for (uint32_t i = 0; i < r->n_blocks; i++) {
-    const uint64_t base = r->addr + (uint64_t)i * BLOCK;
-    if (mapped) uvm_space_open_at_host(x, base, &r->block[i].host);
-    else uvm_space_close(x, base, &r->block[i].host);
-  }
+  struct page_set all = b->gpu[0].there;
+  for (unsigned k = 1; k < x->n_gpus; k++) page_set_join(&all, &b->gpu[k].there);
+  return all;
 }
 
-/* --- pages -------------------------------------------------------------------------------------- */
+struct page_set uvm_block_elsewhere(const struct uvm_space *x, const struct uvm_block *b, unsigned gpu)
+{
+  struct page_set all = b->host;
+  for (unsigned k = 0; k < x->n_gpus; k++)
+    if (k != gpu) page_set_join(&all, &b->gpu[k].there);
+  return all;
+}
 
 static struct uvm_block *block_at(const struct uvm_range *r, uint64_t base)
 {
   return &r->block[(base - r->addr) / BLOCK];
 }
 
-/* Of pages that come, those that stay at the host, too. */
-static struct page_set copies(const struct uvm_range *r, const struct uvm_block *b, const struct page_set *s,
-                              const struct page_set *written)
+/* --- policies ----------------------------------------------------------------------------------- */
+
+/* Behind the last page of span i. */
+static uint64_t span_end(const struct uvm_range *r, uint32_t i)
 {
-  struct page_set c = {0};
-  if (!r->read_mostly) return c;
-  c = page_set_both(s, &b->host);
+  return i + 1 < r->n_spans ? r->span[i + 1].first : r->pages;
+}
+
+/* The span of a page of the range. */
+static uint32_t span_of(const struct uvm_range *r, uint64_t page)
+{
+  uint32_t lo = 0, hi = r->n_spans;
+  while (hi - lo > 1) {
+    const uint32_t mid = (lo + hi) / 2;
+    if (r->span[mid].first <= page) lo = mid;
+    else hi = mid;
+  }
+  return lo;
+}
+
+const struct uvm_policy *uvm_range_part(const struct uvm_range *r, uint64_t base, uint32_t *cursor, struct page_set *s)
+{
+  const uint64_t block = (base - r->addr) / PAGE;
+  const uint64_t end = block + UVM_BLOCK_PAGES < r->pages ? block + UVM_BLOCK_PAGES : r->pages;
+  const uint32_t i = *cursor ? *cursor : span_of(r, block);
+  if (i >= r->n_spans || r->span[i].first >= end) return NULL;
+  const uint64_t first = r->span[i].first > block ? r->span[i].first : block;
+  const uint64_t past = span_end(r, i) < end ? span_end(r, i) : end;
+  *s = (struct page_set){{0}};
+  page_set_add_range(s, (unsigned)(first - block), (unsigned)(past - first));
+  *cursor = i + 1;
+  return &r->span[i].policy;
+}
+
+/* A span begins at this page of the range, which is in it. Returns its number. */
+static uint32_t split(struct uvm_range *r, uint64_t page)
+{
+  const uint32_t i = span_of(r, page);
+  if (r->span[i].first == page) return i;
+  r->span = mem_more(r->span, r->n_spans, &r->room_spans, sizeof *r->span);
+  memmove(&r->span[i + 1], &r->span[i], (r->n_spans++ - i) * sizeof *r->span);
+  r->span[i + 1].first = page;
+  return i + 1;
+}
+
+static bool same_policy(const struct uvm_policy *a, const struct uvm_policy *b)
+{
+  return a->prefers == b->prefers && a->at_host == b->at_host && a->at_peers == b->at_peers &&
+         a->read_mostly == b->read_mostly;
+}
+
+/* Spans of one policy that follow each other are one. */
+static void merge(struct uvm_range *r)
+{
+  uint32_t n = 1;
+  for (uint32_t i = 1; i < r->n_spans; i++)
+    if (!same_policy(&r->span[n - 1].policy, &r->span[i].policy)) r->span[n++] = r->span[i];
+  r->n_spans = n;
+}
+
+/* Pages of a block that have got another policy: copies that are none any more are the first GPU's that has one. */
+static void change(struct uvm_space *x, const struct uvm_range *r, uint64_t base, const struct page_set *s,
+                   bool read_mostly, bool maps)
+{
+  struct uvm_block *b = block_at(r, base);
+  struct page_set rest = *s;
+  for (unsigned k = 0; !read_mostly && k < x->n_gpus; k++) {
+    const struct page_set own = page_set_both(&rest, &b->gpu[k].there);
+    uvm_space_collapse(x, r, base, k, &own);
+    page_set_remove(&rest, &own);
+  }
+  for (unsigned k = 0; maps && k < x->n_gpus; k++) page_set_remove(&b->gpu[k].mapped, s);
+  if (maps) uvm_space_show(x, r, base, s);
+}
+
+void uvm_space_advise(struct uvm_space *x, struct uvm_range *r, uint64_t first, uint64_t n, const struct uvm_policy *p)
+{
+  const uint64_t end = first + n < r->pages ? first + n : r->pages;
+  const uint32_t from = split(r, first), to = end < r->pages ? split(r, end) : r->n_spans;
+  bool maps = false;
+  for (uint32_t i = from; i < to; i++) {
+    const struct uvm_policy *old = &r->span[i].policy;
+    maps |= old->at_host != p->at_host || old->at_peers != p->at_peers;
+    r->span[i].policy = *p;
+  }
+  merge(r);
+  for (uint64_t page = first; page < end; page = page / UVM_BLOCK_PAGES * UVM_BLOCK_PAGES + UVM_BLOCK_PAGES) {
+    const uint64_t block = page / UVM_BLOCK_PAGES * UVM_BLOCK_PAGES;
+    const uint64_t past = end < block + UVM_BLOCK_PAGES ? end : block + UVM_BLOCK_PAGES;
+    struct page_set s = {{0}};
+    page_set_add_range(&s, (unsigned)(page - block), (unsigned)(past - page));
+    change(x, r, r->addr + block * PAGE, &s, p->read_mostly, maps);
+  }
+}
+
+/* --- pages -------------------------------------------------------------------------------------- */
+
+/* Of pages that come, those that stay where they are, too. */
+static struct page_set copies(const struct uvm_space *x, const struct uvm_range *r, const struct uvm_block *b,
+                              uint64_t base, const struct page_set *s, const struct page_set *written)
+{
+  struct page_set c = {{0}}, part, there = uvm_block_on_gpus(x, b);
+  uint32_t cursor = 0;
+  page_set_join(&there, &b->host);
+  for (const struct uvm_policy *p; (p = uvm_range_part(r, base, &cursor, &part));)
+    if (p->read_mostly) page_set_join(&c, &part);
+  c = page_set_both(&c, s);
+  c = page_set_both(&c, &there);
   page_set_remove(&c, written);
   return c;
 }
 
-void uvm_space_arrive(struct uvm_space *x, const struct uvm_range *r, uint64_t base, const struct page_set *s,
-                      const struct page_set *written)
+static void take_from(struct uvm_space *x, struct uvm_block *b, unsigned gpu, const struct page_set *s)
 {
-  struct uvm_block *b = block_at(r, base);
-  const struct page_set copied = copies(r, b, s, written);
-  const struct page_set again = page_set_both(s, &b->left);
-  x->stats.thrashed += uvm_bytes(&again);
-  x->resident += page_set_empty(&b->gpu) && !page_set_empty(s);
-  page_set_join(&b->gpu, s);
-  page_set_join(&b->both, &copied);
+  const bool was = !page_set_empty(&b->gpu[gpu].there);
+  page_set_remove(&b->gpu[gpu].there, s);
+  x->gpu[gpu].resident -= was && page_set_empty(&b->gpu[gpu].there);
+}
+
+/* Nobody but the GPU has them. */
+static void take_from_others(struct uvm_space *x, struct uvm_block *b, unsigned gpu, const struct page_set *s)
+{
   page_set_remove(&b->host, s);
-  page_set_remove(&b->left, s);
-  x->stats.copied += uvm_bytes(&copied);
-  b->used = ++x->stamp;
-  b->remote = 0;
-  place(x, base, s, -1);
-  place(x, base, &copied, NODE_READS);
+  for (unsigned k = 0; k < x->n_gpus; k++) {
+    page_set_remove(&b->gpu[k].mapped, s);
+    if (k != gpu) take_from(x, b, k, s);
+  }
 }
 
-void uvm_space_collapse(struct uvm_space *x, const struct uvm_range *r, uint64_t base, const struct page_set *s)
+void uvm_space_arrive(struct uvm_space *x, const struct uvm_range *r, uint64_t base, unsigned gpu,
+                      const struct page_set *s, const struct page_set *written)
 {
   struct uvm_block *b = block_at(r, base);
-  const struct page_set one = page_set_both(s, &b->both);
-  x->stats.collapsed += uvm_bytes(&one);
-  page_set_remove(&b->both, &one);
-  place(x, base, &one, -1);
+  struct uvm_gpu *g = &x->gpu[gpu];
+  struct uvm_share *o = &b->gpu[gpu];
+  const struct page_set copied = copies(x, r, b, base, s, written), again = page_set_both(s, &o->left);
+  struct page_set alone = *s;
+  page_set_remove(&alone, &copied);
+  g->stats.thrashed += uvm_bytes(&again);
+  g->resident += page_set_empty(&o->there) && !page_set_empty(s);
+  take_from_others(x, b, gpu, &alone);
+  page_set_join(&o->there, s);
+  page_set_remove(&o->mapped, s);
+  page_set_remove(&o->left, s);
+  g->stats.copied += uvm_bytes(&copied);
+  o->used = ++g->stamp;
+  o->remote = 0;
+  uvm_space_show(x, r, base, s);
 }
 
-void uvm_space_leave(struct uvm_space *x, const struct uvm_range *r, uint64_t base, const struct page_set *s)
+void uvm_space_collapse(struct uvm_space *x, const struct uvm_range *r, uint64_t base, unsigned gpu,
+                        const struct page_set *s)
 {
   struct uvm_block *b = block_at(r, base);
-  const bool was = !page_set_empty(&b->gpu);
-  page_set_remove(&b->gpu, s);
-  page_set_remove(&b->both, s);
-  page_set_join(&b->host, s);
-  x->resident -= was && page_set_empty(&b->gpu);
-  place(x, base, s, r->mapped ? x->socket : NODE_FAULTS);
+  const struct page_set elsewhere = uvm_block_elsewhere(x, b, gpu);
+  struct page_set one = page_set_both(s, &b->gpu[gpu].there);
+  one = page_set_both(&one, &elsewhere);
+  if (page_set_empty(&one)) return;
+  x->gpu[gpu].stats.collapsed += uvm_bytes(&one);
+  take_from_others(x, b, gpu, &one);
+  uvm_space_show(x, r, base, &one);
+}
+
+void uvm_space_leave(struct uvm_space *x, const struct uvm_range *r, uint64_t base, unsigned gpu,
+                     const struct page_set *s)
+{
+  struct uvm_block *b = block_at(r, base);
+  const struct page_set elsewhere = uvm_block_elsewhere(x, b, gpu);
+  struct page_set home = page_set_both(s, &b->gpu[gpu].there);
+  page_set_remove(&home, &elsewhere);
+  take_from(x, b, gpu, s);
+  page_set_join(&b->host, &home);
+  for (unsigned k = 0; k < x->n_gpus; k++) page_set_remove(&b->gpu[k].mapped, &home);
+  uvm_space_show(x, r, base, s);
 }
 
 void uvm_space_touch(const struct uvm_space *x, const struct uvm_range *r, uint64_t base, const struct page_set *s)
 {
-  page_set_join(&block_at(r, base)->host, s);
-  if (r->mapped) uvm_space_open_at_host(x, base, s);
+  struct uvm_block *b = block_at(r, base);
+  page_set_join(&b->host, s);
+  uvm_space_show(x, r, base, s);
 }
 
-bool uvm_space_victim(const struct uvm_space *x, uint64_t but, const struct uvm_range **range, uint64_t *base)
+void uvm_space_map(const struct uvm_space *x, const struct uvm_range *r, uint64_t base, unsigned gpu,
+                   const struct page_set *s)
 {
-  const struct uvm_block *best = NULL;
+  struct uvm_block *b = block_at(r, base);
+  struct page_set rest = *s;
+  page_set_remove(&rest, &b->gpu[gpu].there);
+  page_set_join(&b->gpu[gpu].mapped, &rest);
+  show_elsewhere(x, r, b, base, gpu, rest);
+}
+
+/* Whether some of the block's pages are to stay on the GPU. */
+static bool stays(const struct uvm_range *r, uint64_t base, unsigned gpu)
+{
+  struct page_set part;
+  uint32_t cursor = 0;
+  for (const struct uvm_policy *p; (p = uvm_range_part(r, base, &cursor, &part));)
+    if (p->prefers == (int)gpu) return true;
+  return false;
+}
+
+bool uvm_space_victim(const struct uvm_space *x, unsigned gpu, uint64_t but, const struct uvm_range **range,
+                      uint64_t *base)
+{
+  uint64_t best = UINT64_MAX;
   bool best_stays = false;
   for (uint32_t k = 0; k < x->n; k++) {
     const struct uvm_range *r = &x->range[k];
     for (uint32_t i = 0; i < r->n_blocks; i++) {
-      const struct uvm_block *b = &r->block[i];
-      if (page_set_empty(&b->gpu) || r->addr + (uint64_t)i * BLOCK == but) continue;
-      if (best && (best_stays == r->stays ? b->used >= best->used : r->stays)) continue;
-      best = b, best_stays = r->stays;
-      *range = r, *base = r->addr + (uint64_t)i * BLOCK;
+      const struct uvm_share *o = &r->block[i].gpu[gpu];
+      const uint64_t at = r->addr + (uint64_t)i * BLOCK;
+      if (page_set_empty(&o->there) || at == but || r->block[i].held) continue;
+      const bool s = stays(r, at, gpu);
+      if (best != UINT64_MAX && (best_stays == s ? o->used >= best : s)) continue;
+      best = o->used, best_stays = s;
+      *range = r, *base = at;
     }
   }
-  return best;
+  return best != UINT64_MAX;
 }

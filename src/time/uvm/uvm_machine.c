@@ -1,0 +1,199 @@
+#include "time/uvm/uvm_machine.h"
+
+#include "base/arith.h"
+#include "base/bug.h"
+#include "base/host_memory.h"
+#include "time/uvm/density_tree.h"
+
+enum { PAGE = 1 << UVM_PAGE_BITS, PS_PER_NS = 1000 };
+
+/* --- life --------------------------------------------------------------------------------------- */
+
+static void place(void *ctx, unsigned gpu, uint64_t addr, uint64_t bytes, int node)
+{
+  uvm_machine_order(ctx, gpu, &(struct fault_order){.kind = ORDER_PLACE, .addr = addr, .bytes = bytes, .node = node});
+}
+
+struct uvm_machine *uvm_machine_new(const struct uvm_config *cfg, unsigned n, bool coherent)
+{
+  struct uvm_machine *m = mem_zeroed(1, sizeof *m);
+  BUG_ON(!n || n > UVM_GPUS);
+  m->space = (struct uvm_space){.n_gpus = n, .coherent = coherent, .place = place, .ctx = m};
+  for (unsigned k = 0; k < n; k++) {
+    m->space.gpu[k].node = cfg[k].node;
+    m->space.gpu[k].reaches = cfg[k].reaches;
+    m->of[k] = mem_zeroed(1, sizeof *m->of[k]);
+    uvm_init(m->of[k], m, k, &cfg[k]);
+  }
+  return m;
+}
+
+void uvm_machine_free(struct uvm_machine *m)
+{
+  if (!m) return;
+  for (unsigned k = 0; k < m->space.n_gpus; k++) {
+    uvm_free(m->of[k]);
+    mem_free(m->of[k]);
+  }
+  uvm_space_free(&m->space);
+  mem_free(m);
+}
+
+struct uvm *uvm_machine_at(struct uvm_machine *m, unsigned node)
+{
+  for (unsigned k = 0; m && k < m->space.n_gpus; k++)
+    if (m->space.gpu[k].node == node) return m->of[k];
+  return NULL;
+}
+
+void uvm_machine_order(struct uvm_machine *m, unsigned gpu, const struct fault_order *o)
+{
+  struct fault_order x = *o;
+  x.at = m->now ? m->now + m->of[gpu]->cfg.latency : 0;
+  fault_buffer_order(&m->of[gpu]->buffer, &x);
+}
+
+void uvm_machine_wake(struct uvm_machine *m, unsigned gpu, picos at)
+{
+  picos *wake = m->space.n_gpus > 1 ? m->next : m->of[gpu]->buffer.wake;
+  if (wake && at < *wake) *wake = at;
+}
+
+/* --- the host ----------------------------------------------------------------------------------- */
+
+static bool is_under_way(const struct uvm_machine *m, uint64_t base)
+{
+  for (unsigned k = 0; k < m->space.n_gpus; k++)
+    if (uvm_is_at(m->of[k], base)) return true;
+  return false;
+}
+
+/* A fault of the host on a leaf of which the GPU has pages, and what the prefetcher brings with it. */
+static picos bring_back(struct uvm_machine *m, const struct uvm_range *r, const struct uvm_block *b, uint64_t base,
+                        unsigned leaf, unsigned gpu)
+{
+  const struct uvm *u = m->of[gpu];
+  struct page_set fault = {{0}}, part, back = {{0}};
+  uint32_t cursor = 0;
+  page_set_add_range(&fault, leaf, UVM_LEAF_PAGES);
+  for (const struct uvm_policy *p; (p = uvm_range_part(r, base, &cursor, &part));) {
+    const struct page_set asked = page_set_both(&fault, &part);
+    if (page_set_empty(&asked)) continue;
+    const uint64_t left = r->pages - (base - r->addr) / PAGE;
+    const unsigned n_pages = left < UVM_BLOCK_PAGES ? (unsigned)left : UVM_BLOCK_PAGES;
+    const unsigned threshold = p->prefers >= 0 ? 0 : u->params->uvm_tree_threshold;
+    struct page_set grown = density_tree_grow(&b->host, &asked, n_pages, threshold);
+    grown = page_set_both(&grown, &part);
+    page_set_join(&back, &grown);
+  }
+  back = page_set_both(&back, &b->gpu[gpu].there);
+  page_set_remove(&back, &b->host);
+  const uint64_t bytes = uvm_bytes(&back);
+  m->space.gpu[gpu].stats.host_faults++;
+  m->space.gpu[gpu].stats.to_host += bytes;
+  for (unsigned k = 0; k < m->space.n_gpus; k++) {
+    const struct page_set copy = page_set_both(&back, &b->gpu[k].there);
+    if (k != gpu) uvm_space_leave(&m->space, r, base, k, &copy);
+  }
+  uvm_space_leave(&m->space, r, base, gpu, &back);
+  return (picos)u->params->uvm_host_fault_ns * PS_PER_NS + bytes * 1000000 / u->cfg.link[UVM_TO_HOST].mbps;
+}
+
+/* Whether the host has touched pages of the leaf that the GPU has, and the host not. */
+static bool is_fault(const struct uvm_block *b, const struct page_set *touched, unsigned leaf, unsigned n_pages,
+                     unsigned gpu)
+{
+  for (unsigned i = leaf; i < leaf + UVM_LEAF_PAGES && i < n_pages; i++)
+    if (page_set_has(touched, i) && page_set_has(&b->gpu[gpu].there, i) && !page_set_has(&b->host, i)) return true;
+  return false;
+}
+
+picos uvm_host_touch(struct uvm_machine *m, uint64_t addr, const struct page_set *touched, bool *served)
+{
+  const struct uvm_range *r = uvm_space_range(&m->space, addr);
+  unsigned n_pages;
+  uint64_t base;
+  picos took = 0;
+  BUG_ON(!r);
+  struct uvm_block *b = uvm_range_block(r, addr, &n_pages, &base);
+  *served = !is_under_way(m, base);
+  if (!*served) return 0;
+  struct page_set fresh = *touched, on = uvm_block_on_gpus(&m->space, b);
+  page_set_remove(&fresh, &on);
+  page_set_remove(&fresh, &b->host);
+  uvm_space_touch(&m->space, r, base, &fresh);
+  for (unsigned leaf = 0; !m->space.coherent && leaf < n_pages; leaf += UVM_LEAF_PAGES)
+    for (unsigned k = 0; k < m->space.n_gpus; k++)
+      if (is_fault(b, touched, leaf, n_pages, k)) took += bring_back(m, r, b, base, leaf, k);
+  return took;
+}
+
+void uvm_host_wrote(struct uvm_machine *m, uint64_t base, const struct page_set *written)
+{
+  const struct uvm_range *r = uvm_space_range(&m->space, base);
+  unsigned n_pages;
+  uint64_t start;
+  if (!r || is_under_way(m, base)) return;
+  const struct uvm_block *b = uvm_range_block(r, base, &n_pages, &start);
+  for (unsigned k = 0; k < m->space.n_gpus; k++) {
+    struct page_set gone = page_set_both(written, &b->host);
+    gone = page_set_both(&gone, &b->gpu[k].there);
+    m->space.gpu[k].stats.collapsed += uvm_bytes(&gone);
+    uvm_space_leave(&m->space, r, base, k, &gone);
+  }
+}
+
+/* --- part --------------------------------------------------------------------------------------- */
+
+/* The first driver that has something to do. */
+static picos next_driver(const struct uvm_machine *m, unsigned *gpu)
+{
+  picos first = TIME_NEVER;
+  for (unsigned k = 0; k < m->space.n_gpus; k++) {
+    const picos at = uvm_next(m->of[k]);
+    if (at < first) first = at, *gpu = k;
+  }
+  return first;
+}
+
+static picos uvm_machine_run(void *self, picos from, picos to)
+{
+  struct uvm_machine *m = *(struct uvm_machine **)self;
+  unsigned gpu = 0;
+  picos at;
+  (void)from;
+  if (!m || m->space.n_gpus < 2) return TIME_NEVER;
+  while ((at = next_driver(m, &gpu)) < to) {
+    m->now = at;
+    uvm_step(m->of[gpu], at);
+  }
+  m->now = 0;
+  return at;
+}
+
+static uint64_t uvm_machine_progress(const void *self)
+{
+  const struct uvm_machine *m = *(struct uvm_machine *const *)self;
+  uint64_t n = 0;
+  for (unsigned k = 0; m && k < m->space.n_gpus; k++) n += uvm_progress(m->of[k]);
+  return n;
+}
+
+static bool uvm_machine_busy(const void *self)
+{
+  const struct uvm_machine *m = *(struct uvm_machine *const *)self;
+  for (unsigned k = 0; m && m->space.n_gpus > 1 && k < m->space.n_gpus; k++)
+    if (uvm_busy(m->of[k])) return true;
+  return false;
+}
+
+static void uvm_machine_dump(const void *self, FILE *out)
+{
+  const struct uvm_machine *m = *(struct uvm_machine *const *)self;
+  for (unsigned k = 0; m && k < m->space.n_gpus; k++)
+    if (uvm_busy(m->of[k]))
+      fprintf(out, "  managed memory: the driver of GPU %u, state %u, %u requests wait for pages\n", m->space.gpu[k].node,
+              m->of[k]->state, m->of[k]->buffer.n_parked);
+}
+
+const struct part_ops uvm_machine_ops = {uvm_machine_run, uvm_machine_progress, uvm_machine_busy, uvm_machine_dump};

@@ -1,0 +1,50 @@
+/* Managed memory of a machine: where its pages are, and the drivers of all GPUs (uvm.h).
+ *
+ *   one GPU      its hub steps the driver (time/link/hub_out.h), beside the slices
+ *   several      a part of the machine phase steps them, in the order of time, then of GPUs; what they order reaches the
+ *                GPUs by their latencies, which are longer than an epoch. So results depend neither on its length nor on
+ *                host threads
+ *   host         touches pages between windows
+ */
+#ifndef WS_TIME_UVM_UVM_MACHINE_H
+#define WS_TIME_UVM_UVM_MACHINE_H
+
+#include "time/dma/dma.h"
+#include "time/uvm/uvm.h"
+
+struct uvm_machine {
+  struct uvm_space space;
+  struct uvm *of[UVM_GPUS]; /* [space.n_gpus] */
+  struct dma_mover mover[UVM_GPUS]; /* copies that each driver waits for */
+  /* Told of pages that are on a GPU from now on; NULL: nobody. By whatever thread simulates. */
+  void (*moved)(void *ctx, uint64_t addr, uint64_t bytes);
+  void *ctx;
+  /* A GPU must be there: a copy comes to it. */
+  void (*wake)(void *ctx, unsigned node);
+  void *wake_ctx;
+  /* state */
+  picos *next; /* of the part; NULL: there is none */
+  picos now;   /* of the step under way; 0: none is */
+};
+
+/* The GPUs that there will be, by node. coherent: uvm.ats. */
+struct uvm_machine *uvm_machine_new(const struct uvm_config *, unsigned n, bool coherent);
+void uvm_machine_free(struct uvm_machine *);
+/* NULL: it has none at that node. */
+struct uvm *uvm_machine_at(struct uvm_machine *, unsigned node);
+
+/* The GPU does so from now on: at once, or, in a step of the driver, when the order has reached it. */
+void uvm_machine_order(struct uvm_machine *, unsigned gpu, const struct fault_order *);
+/* Its driver is woken. */
+void uvm_machine_wake(struct uvm_machine *, unsigned gpu, picos at);
+
+/* The host has touched these pages of a block, between windows. Those that it has not come back, with what the driver's
+ * prefetcher takes along. How long it takes the host, ps. *served: nothing of the block is under way, else no effect.
+ */
+picos uvm_host_touch(struct uvm_machine *, uint64_t base, const struct page_set *touched, bool *served);
+/* It has written these, of which GPUs have copies. */
+void uvm_host_wrote(struct uvm_machine *, uint64_t base, const struct page_set *written);
+
+extern const struct part_ops uvm_machine_ops;
+
+#endif
