@@ -245,7 +245,6 @@ void managed_advise(struct shim *s, struct block *b, uint64_t first, uint64_t en
   if (x->coherent || p.prefers == UVM_HOST) p.at_host = UINT32_MAX;
   else p.at_host = gpus_of(s, a->accessed_by);
   p.at_peers = gpus_of(s, a->accessed_by);
-  if (p.read_mostly) p.at_host = p.at_peers = 0; /* which has the last word */
   uvm_space_advise(x, uvm_space_range(x, b->addr), first / PAGE, (end - first) / PAGE, &p);
 }
 

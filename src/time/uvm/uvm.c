@@ -46,13 +46,15 @@ static struct uvm_range *range_of(const struct uvm *u, uint64_t base)
 }
 
 static void finish_eviction(struct uvm *, picos now);
-static void release(struct uvm *, uint64_t base, picos now);
+static void release(struct uvm *, uint64_t base, picos now, picos kept);
 static void give_up(struct uvm *);
+static void release_batch(struct uvm *, picos now);
 
 void uvm_connect(struct uvm *u, struct dma *d, picos *wake)
 {
   if (u->state == UVM_EVICTS) finish_eviction(u, 0);
   if (u->current < u->n_work) give_up(u);
+  release_batch(u, 0);
   u->dma = d;
   u->state = UVM_IDLE, u->at = TIME_NEVER;
   u->copies = 0;
@@ -263,7 +265,8 @@ static bool held_by_another(const struct uvm *u, const struct uvm_block *b)
   return b->held && b->held != u->gpu + 1;
 }
 
-static void release(struct uvm *u, uint64_t base, picos now)
+/* Others may have it from `now` on, or from `kept`. */
+static void release(struct uvm *u, uint64_t base, picos now, picos kept)
 {
   const struct uvm_range *r = range_of(u, base);
   unsigned n;
@@ -271,6 +274,8 @@ static void release(struct uvm *u, uint64_t base, picos now)
   struct uvm_block *b = r ? uvm_range_block(r, base, &n, &at) : NULL;
   if (!b || b->held != u->gpu + 1) return;
   b->held = 0;
+  b->kept_by = kept ? (uint8_t)(u->gpu + 1) : 0;
+  b->kept = kept;
   for (unsigned k = 0; k < space_of(u)->n_gpus; k++) uvm_block_is_free(u->machine->of[k], base, now);
 }
 
@@ -291,12 +296,19 @@ static void give_up(struct uvm *u)
   const uint64_t base = u->work[u->current].base;
   const struct uvm_range *r = range_of(u, base);
   if (r && (u->state == UVM_STAGES || u->state == UVM_MOVES)) uvm_space_show(space_of(u), r, base, &u->pages);
-  release(u, base, 0);
+}
+
+/* The accesses that waited are tried again now. */
+static void release_batch(struct uvm *u, picos now)
+{
+  const picos kept = now ? now + (picos)u->params->uvm_replay_ns * PS_PER_NS : 0;
+  for (uint32_t i = 0; i < u->n_work; i++) release(u, u->work[i].base, now, kept);
 }
 
 static void next_block(struct uvm *u, picos now, picos at)
 {
-  release(u, u->work[u->current].base, now);
+  const bool alone = space_of(u)->n_gpus == 1;
+  if (u->job_runs || alone) release(u, u->work[u->current].base, now, 0); /* else a batch keeps what it has got */
   u->current++;
   goes_on(u, UVM_BLOCK, at);
 }
@@ -313,7 +325,7 @@ static void finish_eviction(struct uvm *u, picos now)
   const struct page_set gone = o->there;
   uvm_space_leave(space_of(u), r, base, u->gpu, &gone);
   page_set_join(&o->left, &gone);
-  release(u, base, now);
+  release(u, base, now, 0);
 }
 
 /* False: nothing can make room. */
@@ -561,8 +573,9 @@ static void begin_block(struct uvm *u, picos now)
     return;
   }
   struct uvm_block *b = uvm_range_block(r, w->base, &n_pages, &base);
-  if (held_by_another(u, b)) {
-    goes_on(u, UVM_BLOCK, TIME_NEVER);
+  const bool held = held_by_another(u, b);
+  if (held || (b->kept > now && b->kept_by != u->gpu + 1 && !u->job_runs)) {
+    goes_on(u, UVM_BLOCK, held ? TIME_NEVER : b->kept);
     return;
   }
   hold(u, b);
@@ -654,14 +667,14 @@ static void order_replay(struct uvm *u, picos now)
 {
   uvm_machine_order(u->machine, u->gpu, &(struct fault_order){.kind = ORDER_REPLAY});
   if (u->cfg.latency) goes_on(u, UVM_FLUSH, now + u->cfg.latency);
-  else choose(u, now);
+  else choose(u, now); /* the only one: nobody waits for its blocks */
 }
 
 void uvm_step(struct uvm *u, picos now)
 {
   switch (u->state) {
-  case UVM_FETCH:
-  case UVM_FLUSH: choose(u, now); break;
+  case UVM_FLUSH: release_batch(u, now); /* fall through */
+  case UVM_FETCH: choose(u, now); break;
   case UVM_BLOCK:
     if (u->current < u->n_work) begin_block(u, now);
     else work_done(u, now);

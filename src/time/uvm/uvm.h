@@ -8,6 +8,8 @@
  *             from another GPU by those of that one, over the way between them, or through the host where there is none;
  *             pages that nobody has touched are made without a copy. Without room another block goes to the host first
  *             (uvm_space.h). One driver at a time works on a block; others wait until it is done
+ *   turns     a block that came to a GPU by a fault is not taken by another one's until the accesses that waited for it
+ *             have been tried again, and `uvm.replay_ns` more: so that each fault lets its access through
  *   stays     pages at their preferred location, which the GPU that touches them reaches, are mapped for it there
  *   replay    when all blocks of a batch are served, `uvm.replay_ns` later: the rest of the buffer is dropped, and all
  *             parked requests are sent again by their cores. Those whose pages are still not there fault again

@@ -38,7 +38,7 @@ static struct page_set mapped_for(const struct uvm_range *r, const struct uvm_bl
   struct page_set all = b->gpu[gpu].mapped, part;
   uint32_t cursor = 0;
   for (const struct uvm_policy *p; (p = uvm_range_part(r, base, &cursor, &part));)
-    if ((at_host ? p->at_host : p->at_peers) >> gpu & 1) page_set_join(&all, &part);
+    if (!p->read_mostly && (at_host ? p->at_host : p->at_peers) >> gpu & 1) page_set_join(&all, &part);
   return all;
 }
 
@@ -253,7 +253,7 @@ void uvm_space_advise(struct uvm_space *x, struct uvm_range *r, uint64_t first, 
   bool maps = false;
   for (uint32_t i = from; i < to; i++) {
     const struct uvm_policy *old = &r->span[i].policy;
-    maps |= old->at_host != p->at_host || old->at_peers != p->at_peers;
+    maps |= old->at_host != p->at_host || old->at_peers != p->at_peers || old->read_mostly != p->read_mostly;
     r->span[i].policy = *p;
   }
   merge(r);
@@ -384,7 +384,7 @@ bool uvm_space_victim(const struct uvm_space *x, unsigned gpu, uint64_t but, con
     for (uint32_t i = 0; i < r->n_blocks; i++) {
       const struct uvm_share *o = &r->block[i].gpu[gpu];
       const uint64_t at = r->addr + (uint64_t)i * BLOCK;
-      if (page_set_empty(&o->there) || at == but || r->block[i].held) continue;
+      if (page_set_empty(&o->there) || at == but || (r->block[i].held && r->block[i].held != gpu + 1)) continue;
       const bool s = stays(r, at, gpu);
       if (best != UINT64_MAX && (best_stays == s ? o->used >= best : s)) continue;
       best = o->used, best_stays = s;

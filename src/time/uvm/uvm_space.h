@@ -33,6 +33,8 @@ struct uvm_block {
   struct page_set host;  /* pages that the host has; where no GPU has them either: untouched */
   struct uvm_share *gpu; /* [n_gpus] */
   uint8_t held;          /* the number of the driver that works on it, and one more; 0: none does */
+  uint8_t kept_by;       /* that of the driver which has just let pages come, */
+  uint64_t kept;         /* until then, ps: no other one takes them for its accesses */
 };
 
 struct uvm_policy {
@@ -40,7 +42,7 @@ struct uvm_policy {
                            can be; UVM_NOWHERE: nothing is said. On that GPU blocks come whole and leave last */
   uint32_t at_host;     /* bits of GPUs that reach pages at the host there, */
   uint32_t at_peers;    /* on GPUs to whose memory they have a way, there */
-  bool read_mostly;     /* pages that come to a GPU stay where they are, too */
+  bool read_mostly;     /* pages that come to a GPU stay where they are, too; none is reached elsewhere */
 };
 
 /* From a page of the range to the next span. */
@@ -118,7 +120,7 @@ void uvm_space_map(const struct uvm_space *, const struct uvm_range *, uint64_t 
                    const struct page_set *);
 /* The host has touched pages that were nowhere. */
 void uvm_space_touch(const struct uvm_space *, const struct uvm_range *, uint64_t base, const struct page_set *);
-/* The block of the GPU's that is to leave next, not the one at `but`, and none that is held; false: none is there. */
+/* The block of the GPU's that is to leave next, not the one at `but`, and none that another driver holds; false: none is there. */
 bool uvm_space_victim(const struct uvm_space *, unsigned gpu, uint64_t but, const struct uvm_range **, uint64_t *base);
 
 static inline uint64_t uvm_bytes(const struct page_set *s)
