@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Managed memory in time: faults, batches and bytes of programs against a model of the rules (check.py).
 #
+# On several GPUs scripts of known order (check_gpus.py), and kernels that run at once (together.cu).
+#
 #   tests/managed/run.sh      BIN: the program (build/warpstep), NVCC: the compiler
 set -u
 cd "$(dirname "$0")/../.." || exit 2
@@ -15,8 +17,12 @@ if [ ! -r /proc/self/pagemap ]; then
 fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+several=()
+for sm in 80 86 89; do several+=(-gencode "arch=compute_$sm,code=sm_$sm"); done
 if ! "$NVCC" -arch=sm_86 -cudart shared -o "$scratch/walk" tests/managed/walk.cu >"$scratch/log" 2>&1 ||
   ! "$NVCC" -arch=sm_86 -cudart shared -o "$scratch/order" tests/managed/order.cu >"$scratch/log" 2>&1 ||
+  ! "$NVCC" "${several[@]}" -cudart shared -o "$scratch/gpus" tests/managed/gpus.cu >"$scratch/log" 2>&1 ||
+  ! "$NVCC" "${several[@]}" -cudart shared -o "$scratch/together" tests/managed/together.cu >"$scratch/log" 2>&1 ||
   ! "$NVCC" -arch=sm_86 -cudart shared -o "$scratch/triad" examples/triad_managed.cu >"$scratch/log" 2>&1; then
   echo "not ok managed memory: $(grep -m 1 error "$scratch/log")"
   exit 1
@@ -27,4 +33,32 @@ else
   echo "not ok managed memory: a thread's accesses keep their order while a page comes: $(tail -n 1 "$scratch/log")"
   exit 1
 fi
-python3 tests/managed/check.py "${BIN:-build/warpstep}" "$scratch/walk" "$scratch" "$scratch/triad"
+bad=0
+python3 tests/managed/check.py "${BIN:-build/warpstep}" "$scratch/walk" "$scratch" "$scratch/triad" || bad=1
+python3 tests/managed/check_gpus.py "${BIN:-build/warpstep}" "$scratch/gpus" "$scratch" || bad=1
+
+# together WHAT MACHINE GPUS: right, and the same JSON for one, two and three host threads.
+together() {
+  local name="managed memory of GPUs: $1 on $3 of $2" threads
+  for threads in 1 2 3; do
+    if ! "${BIN:-build/warpstep}" exec --quiet --threads "$threads" --machine "$2" --json "$scratch/$threads.json" "$scratch/together" "$1" "$3" \
+      >"$scratch/log" 2>&1; then
+      echo "not ok $name: $(tail -n 1 "$scratch/log")"
+      bad=1
+      return
+    fi
+  done
+  if cmp -s "$scratch/1.json" "$scratch/2.json" && cmp -s "$scratch/1.json" "$scratch/3.json"; then
+    echo "ok $name"
+  else
+    echo "not ok $name: another JSON for two or three host threads"
+    bad=1
+  fi
+}
+together counters 2x-rtx-3090-nvlink 2
+together counters dgx-a100 3
+together turns 2x-rtx-3090-nvlink 2
+together turns 4x-rtx-4090-pcie 3
+together solve 4x-rtx-4090-pcie 4
+together solve dgx-a100 4
+exit "$bad"

@@ -57,7 +57,7 @@ void uvm_connect(struct uvm *u, struct dma *d, picos *wake)
   release_batch(u, 0);
   u->dma = d;
   u->state = UVM_IDLE, u->at = TIME_NEVER;
-  u->copies = 0;
+  u->copies = u->since = 0;
   u->machine->mover[u->gpu] = (struct dma_mover){.wake = space_of(u)->n_gpus > 1 ? u->machine->next : wake};
   u->n_work = u->n_jobs = 0;
   u->job_runs = false;
@@ -255,14 +255,28 @@ static void wait_for_copies(struct uvm *u, enum uvm_state state, uint64_t before
 
 /* --- who works on a block ------------------------------------------------------------------------ */
 
-static void hold(const struct uvm *u, struct uvm_block *b)
+static void hold(struct uvm *u, struct uvm_block *b)
 {
+  u->since = 0;
   b->held = (uint8_t)(u->gpu + 1);
 }
 
-static bool held_by_another(const struct uvm *u, const struct uvm_block *b)
+static bool waits_for(const struct uvm *u, uint64_t base)
 {
-  return b->held && b->held != u->gpu + 1;
+  return u->state == UVM_BLOCK && u->since && u->work[u->current].base == base;
+}
+
+/* When it may have the block, as far as is known; TIME_NEVER: when others have had it. Who has waited longest comes
+ * first. */
+static picos turn_of(const struct uvm *u, const struct uvm_block *b, uint64_t base, picos now)
+{
+  if (b->held && b->held != u->gpu + 1) return TIME_NEVER;
+  if (b->kept > now && b->kept_by != u->gpu + 1 && !u->job_runs) return b->kept;
+  for (unsigned k = 0; k < space_of(u)->n_gpus; k++) {
+    const struct uvm *o = u->machine->of[k];
+    if (o != u && waits_for(o, base) && o->since < (u->since ? u->since : now)) return TIME_NEVER;
+  }
+  return now;
 }
 
 /* Others may have it from `now` on, or from `kept`. */
@@ -281,7 +295,7 @@ static void release(struct uvm *u, uint64_t base, picos now, picos kept)
 
 void uvm_block_is_free(struct uvm *u, uint64_t base, picos now)
 {
-  if (u->state == UVM_BLOCK && u->at == TIME_NEVER && u->work[u->current].base == base) goes_on(u, UVM_BLOCK, now);
+  if (waits_for(u, base)) goes_on(u, UVM_BLOCK, now);
 }
 
 bool uvm_is_at(const struct uvm *u, uint64_t base)
@@ -569,13 +583,15 @@ static void begin_block(struct uvm *u, picos now)
   unsigned n_pages;
   uint64_t base;
   if (!r) { /* freed */
+    u->since = 0;
     next_block(u, now, now);
     return;
   }
   struct uvm_block *b = uvm_range_block(r, w->base, &n_pages, &base);
-  const bool held = held_by_another(u, b);
-  if (held || (b->kept > now && b->kept_by != u->gpu + 1 && !u->job_runs)) {
-    goes_on(u, UVM_BLOCK, held ? TIME_NEVER : b->kept);
+  const picos turn = turn_of(u, b, base, now);
+  if (turn > now) {
+    if (!u->since) u->since = now;
+    goes_on(u, UVM_BLOCK, turn);
     return;
   }
   hold(u, b);

@@ -83,6 +83,7 @@ struct uvm {
   /* state */
   enum uvm_state state;
   picos at;          /* of its next step, where it waits for no copy; TIME_NEVER, BLOCK: another driver has it */
+  picos since;       /* it waits for a block that others have; 0: it does not */
   uint64_t copies;   /* posted since the GPU is there */
   struct uvm_work *work;
   uint32_t n_work, room_work, current;
