@@ -25,7 +25,8 @@ struct places {
 };
 
 struct places *places_new(void);
-/* Another one, as another GPU sees memory: nothing is placed. What both may have is the first one's, which goes last. */
+/* Another one, as another GPU sees memory: nothing is placed. What both may have is the first one's, which goes
+ * last. */
 struct places *places_new_beside(struct places *first);
 void places_free(struct places *);
 /* The pages of [addr, addr + bytes), both multiples of 4 KiB and below 2^49, are at this node, 0 to 251. -1: own. */

@@ -278,7 +278,8 @@ struct uvm_machine *surroundings_manage(struct surroundings *x)
   x->managed->wake_ctx = x;
   x->managed->next = x->drivers;
   cursor = 0;
-  for (const struct simulator *m; (m = surroundings_next(x, &cursor));) gpu_serve_faults(m->gpu, surroundings_driver(x, m));
+  for (const struct simulator *m; (m = surroundings_next(x, &cursor));)
+    gpu_serve_faults(m->gpu, surroundings_driver(x, m));
   return x->managed;
 }
 

@@ -240,9 +240,17 @@ static void advice(void **state)
   OK(cuMemRangeGetAttribute(list, sizeof list, 3, m, 8192));
   assert_true(list[0] == 0 && list[1] == -2);
   OK(cuMemPrefetchAsync_v2(m, 4096, device, 0, NULL));
+  assert_int_equal(RANGE(4), -2); /* not all of it */
+  OK(cuMemRangeGetAttribute(&v, sizeof v, 4, m, 4096));
+  assert_int_equal(v, 0);
+  OK(cuMemAdvise_v2(m + 4096, 4096, 1, device)); /* of a part; what holds for all is asked for */
+  assert_int_equal(RANGE(1), 0);
+  OK(cuMemRangeGetAttribute(&v, sizeof v, 1, m + 4096, 4096));
+  assert_int_equal(v, 1);
+  OK(cuMemPrefetchAsync_v2(m, 8192, device, 0, NULL));
   assert_int_equal(RANGE(4), 0);
   assert_int_equal(RANGE(7), LOCATION_DEVICE);
-  OK(cuMemPrefetchAsync_v2(m, 4096, host, 0, NULL));
+  OK(cuMemPrefetchAsync_v2(m, 8192, host, 0, NULL));
   assert_int_equal(RANGE(4), -1);
   assert_int_equal(cuMemAdvise_v2(m, 8192, 0, device), CUDA_ERROR_INVALID_VALUE);
   assert_int_equal(cuMemAdvise_v2(m, 8192, 7, device), CUDA_ERROR_INVALID_VALUE);

@@ -1,7 +1,8 @@
 /* Managed memory of a program in time (time/uvm/uvm.h): what the host does to it, and what the program asks for.
  *
- *   who      programs on the timing model, whose GPUs share one clock. Elsewhere (without time, simulated CPUs, a system
- *            that does not say which pages a process has touched) it is host memory that a GPU reaches as its own
+ *   who      programs on the timing model, whose GPUs share one clock. Elsewhere (without time, simulated CPUs, a
+ *            system that does not say which pages a process has touched) it is host memory that a GPU reaches as its
+ *            own
  *   memory   a file of memory that is mapped twice: by the program, and for the simulator, whose own accesses so
  *            leave no trace in the program's mapping
  *   touches  when pages are on the GPU, the program's mapping of them is emptied (the bytes stay). What the program
@@ -26,8 +27,8 @@ void managed_remove(struct shim *, const struct block *);
 void managed_look(struct shim *);
 /* What passes before the host has a page that it touches and that is on the GPU now, ps; 0: it has it. */
 uint64_t managed_fault_ps(const struct shim *, uint64_t addr);
-/* A copy or a fill by a GPU meets it. Whether its first page is at the host; else on which GPU it is, NULL: nowhere. Pages
- * in [addr, addr + bytes) that nobody has touched are the GPU's from now on, if it has room. */
+/* A copy or a fill by a GPU meets it. Whether its first page is at the host; else on which GPU it is, NULL: nowhere.
+ * Pages in [addr, addr + bytes) that nobody has touched are the GPU's from now on, if it has room. */
 bool managed_at_host(const struct shim *, uint64_t addr);
 struct board *managed_on(const struct shim *, uint64_t addr);
 void managed_written(struct shim *, const struct board *, uint64_t addr, uint64_t bytes);

@@ -104,8 +104,8 @@ static void write_managed(FILE *f, const struct record *r)
           mb(m->to_host), mb(m->filled));
   fprintf(f, "%.2f MB of these by the tree, %.2f MB by prefetches\n", mb(m->tree), mb(m->asked));
   if (r->n_managed > 1)
-    fprintf(f, "  %.2f MB from GPU to GPU, %.2f MB by way of the host; %.2f MB reached on other GPUs\n", mb(m->from_peers),
-            mb(m->staged), mb(m->peer_mapped));
+    fprintf(f, "  %.2f MB from GPU to GPU, %.2f MB by way of the host; %.2f MB reached on other GPUs\n",
+            mb(m->from_peers), mb(m->staged), mb(m->peer_mapped));
   if (m->evictions || m->mapped)
     fprintf(f, "  the GPU was full: %llu evictions (%.2f MB), %.2f MB came again (thrashing), %.2f MB stayed behind\n",
             (unsigned long long)m->evictions, mb(m->evicted), mb(m->thrashed), mb(m->mapped));

@@ -1,4 +1,5 @@
-/* A GPU's side of managed memory: who waits for pages that are not on it, its fault buffer, and what its driver tells it.
+/* A GPU's side of managed memory: who waits for pages that are not on it, its fault buffer, and what its driver tells
+ * it.
  *
  *   parked   requests whose page is not there; each is an entry of the buffer, one for each core and page
  *   orders   of the driver (uvm.h): pages are elsewhere from now on; all that waits is tried again; a job is done. They

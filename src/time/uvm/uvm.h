@@ -4,10 +4,10 @@
  *   faults    a request whose page is not on the GPU waits, and is an entry in its fault buffer (fault_buffer.h)
  *   batch     the driver hears of the first entry `uvm.interrupt_ns` later, takes up to `uvm.batch` entries that are
  *             there, looks at each for `uvm.fault_ns`, and serves their blocks of 2 MiB in the order of addresses
- *   block     what density_tree.h says moves, behind `uvm.block_ns`, as copies: from the host by the engines of the GPU,
- *             from another GPU by those of that one, over the way between them, or through the host where there is none;
- *             pages that nobody has touched are made without a copy. Without room another block goes to the host first
- *             (uvm_space.h). One driver at a time works on a block; others wait until it is done
+ *   block     what density_tree.h says moves, behind `uvm.block_ns`, as copies: from the host by the engines of the
+ *             GPU, from another GPU by those of that one, over the way between them, or through the host where there is
+ *             none; pages that nobody has touched are made without a copy. Without room another block goes to the host
+ *             first (uvm_space.h). One driver at a time works on a block; who waits for it longest gets it next
  *   turns     a block that came to a GPU by a fault is not taken by another one's until the accesses that waited for it
  *             have been tried again, and `uvm.replay_ns` more: so that each fault lets its access through
  *   stays     pages at their preferred location, which the GPU that touches them reaches, are mapped for it there

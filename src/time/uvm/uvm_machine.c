@@ -192,8 +192,8 @@ static void uvm_machine_dump(const void *self, FILE *out)
   const struct uvm_machine *m = *(struct uvm_machine *const *)self;
   for (unsigned k = 0; m && k < m->space.n_gpus; k++)
     if (uvm_busy(m->of[k]))
-      fprintf(out, "  managed memory: the driver of GPU %u, state %u, %u requests wait for pages\n", m->space.gpu[k].node,
-              m->of[k]->state, m->of[k]->buffer.n_parked);
+      fprintf(out, "  managed memory: the driver of GPU %u, state %u, %u requests wait for pages\n",
+              m->space.gpu[k].node, m->of[k]->state, m->of[k]->buffer.n_parked);
 }
 
 const struct part_ops uvm_machine_ops = {uvm_machine_run, uvm_machine_progress, uvm_machine_busy, uvm_machine_dump};

@@ -1,9 +1,9 @@
 /* Managed memory of a machine: where its pages are, and the drivers of all GPUs (uvm.h).
  *
  *   one GPU      its hub steps the driver (time/link/hub_out.h), beside the slices
- *   several      a part of the machine phase steps them, in the order of time, then of GPUs; what they order reaches the
- *                GPUs by their latencies, which are longer than an epoch. So results depend neither on its length nor on
- *                host threads
+ *   several      a part of the machine phase steps them, in the order of time, then of GPUs; what they order reaches
+ *                the GPUs by their latencies, which are longer than an epoch. So results depend neither on its length
+ *                nor on host threads
  *   host         touches pages between windows
  */
 #ifndef WS_TIME_UVM_UVM_MACHINE_H

@@ -120,7 +120,8 @@ void uvm_space_map(const struct uvm_space *, const struct uvm_range *, uint64_t 
                    const struct page_set *);
 /* The host has touched pages that were nowhere. */
 void uvm_space_touch(const struct uvm_space *, const struct uvm_range *, uint64_t base, const struct page_set *);
-/* The block of the GPU's that is to leave next, not the one at `but`, and none that another driver holds; false: none is there. */
+/* The block of the GPU's that is to leave next, not the one at `but`, and none that another driver holds; false: none
+ * is there. */
 bool uvm_space_victim(const struct uvm_space *, unsigned gpu, uint64_t but, const struct uvm_range **, uint64_t *base);
 
 static inline uint64_t uvm_bytes(const struct page_set *s)
