@@ -172,6 +172,71 @@ static void who_leaves(void **state)
   assert_false(uvm_space_victim(x, 0, stays->addr, &whose, &base));
 }
 
+static int two_gpus(void **state)
+{
+  set_up(state);
+  ((struct uvm_space *)*state)->n_gpus = 2;
+  return 0;
+}
+
+/* A page is on one GPU at a time, and whoever had it waits for it; copies are on both until one of them is written. */
+static void between_gpus(void **state)
+{
+  struct uvm_space *x = *state;
+  const struct page_set four = pages(0, 4), two = pages(2, 2), one = pages(2, 1);
+  uvm_space_add(x, AT, BLOCK, SOCKET);
+  struct uvm_range *r = uvm_space_range(x, AT);
+  uvm_space_arrive(x, r, AT, 0, &four, &none);
+  assert_int_equal(seen(1, AT), PLACE_FAULTS);
+  uvm_space_arrive(x, r, AT, 1, &two, &none);
+  assert_int_equal(seen(0, AT + 2 * PAGE), PLACE_FAULTS);
+  assert_int_equal(seen(1, AT + 2 * PAGE), 0);
+  assert_int_equal(page_set_count(&r->block[0].gpu[0].there), 2);
+  uvm_space_advise(x, r, 0, 4, &(struct uvm_policy){.read_mostly = true, .prefers = UVM_NOWHERE});
+  uvm_space_arrive(x, r, AT, 0, &two, &none);
+  assert_int_equal(seen(0, AT + 2 * PAGE), PLACE_READS);
+  assert_int_equal(seen(1, AT + 2 * PAGE), PLACE_READS);
+  uvm_space_leave(x, r, AT, 0, &one); /* the other one still has it: the host gets nothing */
+  assert_false(page_set_has(&r->block[0].host, 2));
+  assert_int_equal(seen(1, AT + 2 * PAGE), 0);
+  uvm_space_collapse(x, r, AT, 1, &two);
+  assert_int_equal(x->gpu[1].stats.collapsed, PAGE);
+  assert_int_equal(seen(0, AT + 3 * PAGE), PLACE_FAULTS);
+  assert_int_equal(seen(1, AT + 3 * PAGE), 0);
+  uvm_space_leave(x, r, AT, 1, &two);
+  assert_int_equal(x->gpu[1].resident, 0);
+  assert_true(page_set_has(&r->block[0].host, 3));
+}
+
+/* Pages that a GPU reaches on another one: those of which it was said, wherever they go; those that it has touched,
+ * until they move. Another part of the range has another policy. */
+static void reached_on_another(void **state)
+{
+  struct uvm_space *x = *state;
+  const struct page_set all = pages(0, 8), last = pages(7, 1);
+  struct page_set part;
+  uint32_t cursor = 0;
+  uvm_space_add(x, AT, BLOCK, SOCKET);
+  struct uvm_range *r = uvm_space_range(x, AT);
+  uvm_space_advise(x, r, 0, 4, &(struct uvm_policy){.prefers = UVM_NOWHERE, .at_host = 2, .at_peers = 2});
+  assert_int_equal(r->n_spans, 2);
+  assert_int_equal(uvm_range_part(r, AT, &cursor, &part)->at_peers, 2);
+  assert_int_equal(page_set_count(&part), 4);
+  assert_int_equal(uvm_range_part(r, AT, &cursor, &part)->at_peers, 0);
+  assert_null(uvm_range_part(r, AT, &cursor, &part));
+  uvm_space_arrive(x, r, AT, 0, &all, &none);
+  assert_int_equal(seen(1, AT + 3 * PAGE), 0 + 1); /* node 0 */
+  assert_int_equal(seen(1, AT + 4 * PAGE), PLACE_FAULTS);
+  uvm_space_map(x, r, AT, 1, &last);
+  assert_int_equal(seen(1, AT + 7 * PAGE), 0 + 1);
+  uvm_space_leave(x, r, AT, 0, &all);
+  assert_int_equal(seen(1, AT + 3 * PAGE), SOCKET + 1);
+  assert_int_equal(seen(1, AT + 7 * PAGE), PLACE_FAULTS);
+  uvm_space_advise(x, r, 0, 4, &(struct uvm_policy){.prefers = UVM_NOWHERE});
+  assert_int_equal(r->n_spans, 1);
+  assert_int_equal(seen(1, AT + 3 * PAGE), PLACE_FAULTS);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -180,6 +245,8 @@ int main(void)
     cmocka_unit_test_setup_teardown(copies_of_pages, set_up, tear_down),
     cmocka_unit_test_setup_teardown(mapped, set_up, tear_down),
     cmocka_unit_test_setup_teardown(who_leaves, set_up, tear_down),
+    cmocka_unit_test_setup_teardown(between_gpus, two_gpus, tear_down),
+    cmocka_unit_test_setup_teardown(reached_on_another, two_gpus, tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
