@@ -22,6 +22,7 @@ for sm in 80 86 89; do several+=(-gencode "arch=compute_$sm,code=sm_$sm"); done
 if ! "$NVCC" -arch=sm_86 -cudart shared -o "$scratch/walk" tests/managed/walk.cu >"$scratch/log" 2>&1 ||
   ! "$NVCC" -arch=sm_86 -cudart shared -o "$scratch/order" tests/managed/order.cu >"$scratch/log" 2>&1 ||
   ! "$NVCC" "${several[@]}" -cudart shared -o "$scratch/gpus" tests/managed/gpus.cu >"$scratch/log" 2>&1 ||
+  ! "$NVCC" "${several[@]}" -cudart shared -o "$scratch/crowd" tests/managed/crowd.cu >"$scratch/log" 2>&1 ||
   ! "$NVCC" "${several[@]}" -cudart shared -o "$scratch/together" tests/managed/together.cu >"$scratch/log" 2>&1 ||
   ! "$NVCC" -arch=sm_86 -cudart shared -o "$scratch/triad" examples/triad_managed.cu >"$scratch/log" 2>&1; then
   echo "not ok managed memory: $(grep -m 1 error "$scratch/log")"
@@ -37,12 +38,14 @@ bad=0
 python3 tests/managed/check.py "${BIN:-build/warpstep}" "$scratch/walk" "$scratch" "$scratch/triad" || bad=1
 python3 tests/managed/check_gpus.py "${BIN:-build/warpstep}" "$scratch/gpus" "$scratch" || bad=1
 
-# together WHAT MACHINE GPUS: right, and the same JSON for one, two and three host threads.
-together() {
-  local name="managed memory of GPUs: $1 on $3 of $2" threads
+# alike MACHINE PROGRAM ARGUMENT...: right, and the same JSON for one, two and three host threads. MORE: options.
+alike() {
+  local machine=$1 name="managed memory of GPUs: ${*:2} on $1${MORE:+, $MORE}" threads
+  shift
   for threads in 1 2 3; do
-    if ! "${BIN:-build/warpstep}" exec --quiet --threads "$threads" --machine "$2" --json "$scratch/$threads.json" "$scratch/together" "$1" "$3" \
-      >"$scratch/log" 2>&1; then
+    # shellcheck disable=SC2086 # options
+    if ! "${BIN:-build/warpstep}" exec --quiet --threads "$threads" --machine "$machine" ${MORE:-} --json "$scratch/$threads.json" \
+      "$scratch/$1" "${@:2}" >"$scratch/log" 2>&1; then
       echo "not ok $name: $(tail -n 1 "$scratch/log")"
       bad=1
       return
@@ -55,10 +58,15 @@ together() {
     bad=1
   fi
 }
-together counters 2x-rtx-3090-nvlink 2
-together counters dgx-a100 3
-together turns 2x-rtx-3090-nvlink 2
-together turns 4x-rtx-4090-pcie 3
-together solve 4x-rtx-4090-pcie 4
-together solve dgx-a100 4
+alike 2x-rtx-3090-nvlink together counters 2
+alike dgx-a100 together counters 3
+alike 2x-rtx-3090-nvlink together turns 2
+alike 4x-rtx-4090-pcie together turns 3
+alike 4x-rtx-4090-pcie together solve 4
+alike dgx-a100 together solve 4
+alike 2x-rtx-3090-nvlink crowd 2 8 1
+alike dgx-a100 crowd 3 8 2
+MORE="--set gpu.memory_mib=9"
+alike 2x-rtx-3090-nvlink crowd 2 12 3
+alike 4x-rtx-4090-pcie crowd 4 12 4
 exit "$bad"

@@ -270,7 +270,7 @@ static bool waits_for(const struct uvm *u, uint64_t base)
  * first. */
 static picos turn_of(const struct uvm *u, const struct uvm_block *b, uint64_t base, picos now)
 {
-  if (b->held && b->held != u->gpu + 1) return TIME_NEVER;
+  if (b->held) return b->held == u->gpu + 1 ? now : TIME_NEVER;
   if (b->kept > now && b->kept_by != u->gpu + 1 && !u->job_runs) return b->kept;
   for (unsigned k = 0; k < space_of(u)->n_gpus; k++) {
     const struct uvm *o = u->machine->of[k];
