@@ -19,6 +19,7 @@
 #include "host/simulator.h"
 #include "host/surroundings.h"
 #include "kernel_rig.h"
+#include "time/uvm/uvm_machine.h"
 
 enum { GPUS = 2, BYTES = 1 << 20, SMS = 46, PAGE = 4096 };
 
@@ -429,12 +430,69 @@ static void that_differ(void **state)
   }
 }
 
+/* A range of managed memory, of BYTES. */
+static uint64_t managed(struct rig *r, struct uvm_machine *m)
+{
+  const uint64_t block = 1 << UVM_BLOCK_BITS, free = gmem_alloc(r->image, BYTES + block, NULL);
+  const uint64_t at = (free + block - 1) / block * block;
+  uvm_space_add(&m->space, at, BYTES, m->of[0]->cfg.socket);
+  return at;
+}
+
+/* Both GPUs read one managed buffer, of which the host has half, and write one of their own, at once; then each copies
+ * what the other one has written. */
+static void both_on_managed(unsigned threads, unsigned shorter, struct live_end *end, struct uvm_stats *n)
+{
+  struct rig r;
+  struct page_set half = {{0}};
+  bool served;
+  int who[2 * GPUS];
+  rig_build(&r, threads, shorter);
+  struct uvm_machine *m = simulator_manage(r.s[0]);
+  const uint64_t from = managed(&r, m), to[] = {managed(&r, m), managed(&r, m)};
+  for (unsigned g = 0; g < GPUS; g++) m->space.gpu[g].room = 100;
+  write_to(&r, from, 7);
+  page_set_add_range(&half, 0, 128);
+  uvm_host_touch(m, from, &half, &served);
+  for (unsigned turn = 0; turn < 2; turn++) {
+    struct launch l[GPUS];
+    for (unsigned g = 0; g < GPUS; g++)
+      l[g] = launch(&r, g, turn ? r.buffer[g][0] : to[g], turn ? to[1 - g] : from, turn ? end[0].end_ps + end[1].end_ps : 0,
+                    &who[turn * GPUS + g]);
+    run(&r, GPUS, who, end);
+    for (unsigned g = 0; g < GPUS; g++) func_launch_free(l[g].func);
+    for (unsigned g = 0; g < GPUS; g++) assert_true(holds(&r, turn ? r.buffer[g][0] : to[g], 7));
+  }
+  for (unsigned g = 0; g < GPUS; g++) n[g] = m->space.gpu[g].stats;
+  rig_free(&r);
+}
+
+/* What moved is what the places say; times and counters are the same for any epoch and any number of host threads. */
+static void managed_alike(void **state)
+{
+  struct live_end first[2 * GPUS], again[2 * GPUS];
+  struct uvm_stats n[GPUS], n_again[GPUS];
+  (void)state;
+  both_on_managed(1, 1, first, n);
+  assert_int_equal(n[0].to_gpu + n[1].to_gpu, BYTES / 2);
+  assert_true(n[0].from_peers >= BYTES && n[1].from_peers >= BYTES);
+  assert_true(n[0].filled + n[1].filled == 2 * BYTES + BYTES / 2);
+  for (unsigned i = 0; i < 3; i++) {
+    both_on_managed(1 + i % 2, 2 + i, again, n_again);
+    assert_memory_equal(n, n_again, sizeof n);
+    for (unsigned k = 0; k < 2 * GPUS; k++) {
+      assert_int_equal(again[k].start_ps, first[k].start_ps);
+      assert_int_equal(again[k].end_ps, first[k].end_ps);
+    }
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(alone_among_others), cmocka_unit_test(copies_between),
       cmocka_unit_test(made_when_touched),  cmocka_unit_test(launches_on_both), cmocka_unit_test(a_fault_ends_all),
-      cmocka_unit_test(in_two_processes),   cmocka_unit_test(that_differ),
+      cmocka_unit_test(in_two_processes),   cmocka_unit_test(that_differ),      cmocka_unit_test(managed_alike),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
