@@ -279,6 +279,12 @@ static picos turn_of(const struct uvm *u, const struct uvm_block *b, uint64_t ba
   return now;
 }
 
+/* Another driver has left the block for which it may wait. */
+static void look_again(struct uvm *u, uint64_t base, picos now)
+{
+  if (waits_for(u, base)) goes_on(u, UVM_BLOCK, now);
+}
+
 /* Others may have it from `now` on, or from `kept`. */
 static void release(struct uvm *u, uint64_t base, picos now, picos kept)
 {
@@ -290,12 +296,7 @@ static void release(struct uvm *u, uint64_t base, picos now, picos kept)
   b->held = 0;
   b->kept_by = kept ? (uint8_t)(u->gpu + 1) : 0;
   b->kept = kept;
-  for (unsigned k = 0; k < space_of(u)->n_gpus; k++) uvm_block_is_free(u->machine->of[k], base, now);
-}
-
-void uvm_block_is_free(struct uvm *u, uint64_t base, picos now)
-{
-  if (waits_for(u, base)) goes_on(u, UVM_BLOCK, now);
+  for (unsigned k = 0; k < space_of(u)->n_gpus; k++) look_again(u->machine->of[k], base, now);
 }
 
 bool uvm_is_at(const struct uvm *u, uint64_t base)

@@ -123,7 +123,5 @@ void uvm_prefetch(struct uvm *, uint64_t addr, uint64_t bytes, enum uvm_way, pic
 
 /* Of its work: whether it may change places of this block now. */
 bool uvm_is_at(const struct uvm *, uint64_t base);
-/* Another driver has left the block for which it waits. */
-void uvm_block_is_free(struct uvm *, uint64_t base, picos now);
 
 #endif
