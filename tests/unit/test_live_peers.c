@@ -19,6 +19,7 @@
 #include "host/simulator.h"
 #include "host/surroundings.h"
 #include "kernel_rig.h"
+#include "time/dma/dma.h"
 #include "time/uvm/uvm_machine.h"
 
 enum { GPUS = 2, BYTES = 1 << 20, SMS = 46, PAGE = 4096 };
@@ -430,6 +431,28 @@ static void that_differ(void **state)
   }
 }
 
+/* Pages that move from a GPU to another take the link and write nothing: what is written there meanwhile stays. */
+static void in_place(void **state)
+{
+  struct rig r;
+  struct live_end end;
+  struct dma_mover mover = {0};
+  int who;
+  (void)state;
+  rig_build(&r, 1, 1);
+  struct live_copy c = to_peer(&r, &who);
+  live_copy(r.s[0], &c, r.image, &r.o); /* a run begins */
+  struct dma *d = gpu_dma(r.s[0]->gpu);
+  d->mover = &mover;
+  const uint64_t from = r.buffer[0][2], to = r.buffer[1][1];
+  dma_post(d, &(struct dma_copy){.dst = to, .src = from, .bytes = BYTES, .rows = 1, .dst_node = 1, .src_node = DMA_HERE,
+                                 .engine = LIVE_TO_PEER, .in_place = true});
+  run(&r, 1, &who, &end);
+  assert_int_equal(mover.moved, 1);
+  assert_true(holds(&r, to, 101));
+  rig_free(&r);
+}
+
 /* A range of managed memory, of BYTES. */
 static uint64_t managed(struct rig *r, struct uvm_machine *m)
 {
@@ -493,6 +516,7 @@ int main(void)
       cmocka_unit_test(alone_among_others), cmocka_unit_test(copies_between),
       cmocka_unit_test(made_when_touched),  cmocka_unit_test(launches_on_both), cmocka_unit_test(a_fault_ends_all),
       cmocka_unit_test(in_two_processes),   cmocka_unit_test(that_differ),      cmocka_unit_test(managed_alike),
+      cmocka_unit_test(in_place),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
