@@ -115,8 +115,7 @@ public:
     CUDA(cudaMalloc(&flags, 4096 * 4));
     CUDA(cudaMemset(flags, 0, 4096 * 4));
     for (int i = 0; i < 3; i++) add_area(PINNED, 0);
-    if (gpus == 1)
-      for (int i = 0; i < 2; i++) add_area(MANAGED, 0);
+    for (int i = 0; i < 2; i++) add_area(MANAGED, 0);
     CUDA(cudaSetDevice(0));
     CUDA(cudaDeviceSynchronize());
   }
