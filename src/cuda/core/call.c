@@ -45,6 +45,12 @@ static CUresult tell_end(struct call *c, CUresult r)
   return r;
 }
 
+static void take_turn(struct shim *s)
+{
+  host_turns_meet(s);
+  if (!host_call_is_mine(s)) host_turns_call(s);
+}
+
 static struct shim *lock(struct call *c)
 {
   struct shim *s = shim_get();
@@ -53,7 +59,7 @@ static struct shim *lock(struct call *c)
   shim_lock(s);
   s->calls++;
   s->caller = pthread_getspecific(s->thread_key);
-  if (s->host_turns) host_turns_call(s);
+  if (s->host_turns) take_turn(s);
   return c->s = s;
 }
 
@@ -79,7 +85,7 @@ CUresult call_enter_runtime(struct call *c, enum call_need need)
   const bool turned = s->host_turns;
   CUresult r = need == NEED_NOTHING ? CUDA_SUCCESS : shim_up(s);
   if (r != CUDA_SUCCESS) return r;
-  if (s->host_turns && !turned) host_turns_call(s); /* whichever thread started the GPU */
+  if (s->host_turns && !turned) take_turn(s); /* whichever thread started the GPU */
   struct thread *t = shim_thread(s);
   if (need >= NEED_CONTEXT && t->n_contexts == 0)
     t->context[t->n_contexts++] = context_primary(s, &s->boards.of[0]);

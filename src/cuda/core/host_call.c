@@ -11,13 +11,12 @@
 #include "cuda/core/shim.h"
 #include "cuda/core/task.h"
 
-enum { PATIENCE_NS = 100 * 1000 * 1000, NS = 1000 * 1000 * 1000 };
+enum { PATIENCE_NS = 100 * 1000 * 1000, LOOK_NS = 1000 * 1000, NS = 1000 * 1000 * 1000 };
 
 static void take_first(struct host_calls *h)
 {
   for (uint32_t i = 1; i < h->n; i++) h->queue[i - 1] = h->queue[i];
   h->n--;
-  h->let_go = false;
 }
 
 /* Without the lock: the program's function may call, and take its time. */
@@ -66,6 +65,7 @@ _Noreturn static void *call_all(void *p)
     struct task *w = h->queue[0];
     call_in_thread(s, w);
     take_first(h);
+    s->function_polls = false;
     w->done = 1;
     if (w->unattended) front_end(&s->front, &w->command, s->front.now); /* nobody waits for it any more */
     command_drop(&w->command);
@@ -87,24 +87,24 @@ static void start(struct shim *s)
   pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-static bool returns_in_time(struct shim *s, const struct task *w)
+static bool returns_within(struct shim *s, const struct task *w, uint64_t ns)
 {
-  struct host_calls *h = &s->host_calls;
   struct timespec until;
   clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_nsec += PATIENCE_NS;
+  until.tv_nsec += (long)ns;
   until.tv_sec += until.tv_nsec / NS;
   until.tv_nsec %= NS;
-  while (!w->done && !h->let_go)
-    if (pthread_cond_timedwait(&h->returned, &s->lock, &until) == ETIMEDOUT) return false;
-  return true;
+  while (!w->done)
+    if (pthread_cond_timedwait(&s->host_calls.returned, &s->lock, &until) == ETIMEDOUT) break;
+  return w->done;
 }
 
 /* False: it has not returned yet. With `--spin strict` the machine's load does not decide: one that computes is waited
- * for as any thread is, one that sleeps is not. */
+ * for as any thread is, one that polls or sleeps is not. */
 static bool wait_a_while(struct shim *s, const struct task *w)
 {
-  while (!returns_in_time(s, w) && s->host_turns && !host_turns_stand(s)) continue;
+  if (!s->host_turns) return returns_within(s, w, PATIENCE_NS);
+  while (!returns_within(s, w, LOOK_NS) && !s->function_polls && !host_turns_stand(s)) continue;
   return w->done;
 }
 
@@ -140,12 +140,6 @@ void host_call_returned(struct task *w)
   w->done = 1;
   front_end(&s->front, &w->command, later(s->time.now, s->front.now));
   command_drop(&w->command);
-}
-
-void host_call_let_go(struct shim *s)
-{
-  s->host_calls.let_go = true;
-  pthread_cond_broadcast(&s->host_calls.returned);
 }
 
 bool host_call_is_mine(const struct shim *s)

@@ -19,7 +19,6 @@ struct task;
 struct host_calls {
   pthread_t thread;
   bool started;
-  bool let_go; /* simulated time does not stand for the first of the queue any more */
   sigset_t signals; /* blocked while a function runs */
   pthread_cond_t posted, returned;
   struct task **queue; /* the first one is being called */
@@ -30,8 +29,6 @@ struct host_calls {
 enum command_way host_call_begin(struct task *, uint64_t now);
 /* Of a program on a simulated CPU, which calls it itself: the function has returned. */
 void host_call_returned(struct task *);
-/* The function that runs waits for what happens in simulated time. */
-void host_call_let_go(struct shim *);
 /* Whether the thread that asks is the one that calls them. */
 bool host_call_is_mine(const struct shim *);
 

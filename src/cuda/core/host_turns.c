@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "base/own_thread.h"
-#include "cuda/core/host_call.h"
 #include "cuda/core/shim.h"
 
 #define TASKS "/proc/self/task"
@@ -190,8 +189,7 @@ bool host_turns_leads(struct shim *s, const struct host_turn *me)
 void host_turns_call(struct shim *s)
 {
   struct host_turn me;
-  host_turns_meet(s);
-  if (host_call_is_mine(s) || is_alone(s->host_turns)) return;
+  if (is_alone(s->host_turns)) return;
   host_turns_begin(s, &me, NULL);
   me.at = s->time.now;
   me.placed = true;

@@ -33,7 +33,7 @@ struct host_turns *host_turns_new(void);
 /* The thread accesses such memory: it is waited for again. */
 void host_turns_meet(struct shim *);
 /* It calls, at the host's time: behind threads that wait at such memory for an earlier one, so one that asks again and
- * again whether a command has ended does not hold them up. */
+ * again whether a command has ended does not hold them up. Not for functions of streams. */
 void host_turns_call(struct shim *);
 /* It waits from now on, and no more. */
 void host_turns_begin(struct shim *, struct host_turn *, const struct command *);

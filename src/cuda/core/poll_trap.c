@@ -158,7 +158,7 @@ static void meet(struct shim *s, struct thread *t, uint64_t page, bool poll)
   uint64_t fault, takes = poll ? (uint64_t)s->time.params->host_poll_ns * PS_PER_NS : 0;
   if (s->front.busy) { /* a function of the program, for which time stands unless it polls */
     if (!poll) return;
-    host_call_let_go(s);
+    s->function_polls = true;
   }
   host_turns_begin(s, &turn, NULL);
   while (s->front.busy || !host_turns_stand(s)) host_turns_pause(s);

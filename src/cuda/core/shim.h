@@ -117,6 +117,7 @@ struct shim {
   bool ending;              /* the program ends: its functions are called no more */
   struct end_watch end;     /* of what is under way then */
   bool may_pause;           /* who lets time pass may stop doing so */
+  bool function_polls;      /* the stream's function that runs now (host_call.h) has polled (poll_trap.h) */
   bool looked_after;        /* progress.h */
   atomic_uint wanted;       /* threads that wait for the lock to call */
   uint64_t calls;           /* so far */

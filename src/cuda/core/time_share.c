@@ -124,7 +124,7 @@ bool time_share_ask(struct shim *s, uint64_t now, uint64_t *until)
     t->reached = 0;
     return true;
   }
-  /* What began while another kernel's end was still ahead asks for a time before that end, where the GPU was given back. */
+  /* What began while another kernel's end was ahead asks for a time before that end, where the GPU was given back. */
   a.until = earlier(a.until, *until);
   publish(t, now);
   note(t, now, &a);
