@@ -29,6 +29,7 @@ struct heap {
 struct block_head {
   struct heap_item item;
   void *from; /* where the host's block begins: earlier than here where alignment asks for it */
+  size_t mapped; /* bytes of a mapping of its own; 0: of the host's heap */
   _Alignas(max_align_t) unsigned char data[];
 };
 
@@ -188,9 +189,15 @@ static struct block_head *block_of(void *data)
   return (struct block_head *)(void *)((unsigned char *)data - offsetof(struct block_head, data));
 }
 
+static void free_block(const struct block_head *b)
+{
+  if (b->mapped) munmap(b->from, b->mapped);
+  else free(b->from);
+}
+
 static void end_block(struct heap_item *i)
 {
-  free(((struct block_head *)(void *)i)->from);
+  free_block((const struct block_head *)(void *)i);
 }
 
 static void *hand_out(struct block_head *b, void *from)
@@ -198,6 +205,7 @@ static void *hand_out(struct block_head *b, void *from)
   NO_MEMORY_IF(!b);
   heap_adopt(&b->item, end_block);
   b->from = from;
+  b->mapped = 0;
   return b->data;
 }
 
@@ -213,6 +221,20 @@ void *mem_zeroed(size_t n, size_t size)
   NO_MEMORY_IF(__builtin_mul_overflow(n, size, &bytes) || bytes > SIZE_MAX - sizeof(struct block_head));
   struct block_head *b = calloc(1, sizeof *b + bytes);
   return hand_out(b, b);
+}
+
+void *mem_zeroed_sparse(size_t n, size_t size)
+{
+  enum { FEW_BYTES = 1 << 16 }; /* a mapping costs more than to clear so much */
+  size_t bytes;
+  NO_MEMORY_IF(__builtin_mul_overflow(n, size, &bytes) || bytes > SIZE_MAX - sizeof(struct block_head));
+  if (bytes < FEW_BYTES) return mem_zeroed(n, size);
+  bytes += sizeof(struct block_head);
+  struct block_head *b = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  NO_MEMORY_IF(b == MAP_FAILED);
+  void *data = hand_out(b, b);
+  b->mapped = bytes;
+  return data;
 }
 
 void *mem_zeroed_aligned(size_t align, size_t bytes)
@@ -233,7 +255,7 @@ void *mem_resize(void *block, size_t n, size_t size)
   NO_MEMORY_IF(__builtin_mul_overflow(n, size, &bytes) || bytes > SIZE_MAX - sizeof(struct block_head));
   if (!block) return mem_alloc(bytes);
   struct block_head *b = block_of(block);
-  BUG_ON(b->from != b);
+  BUG_ON(b->from != b || b->mapped);
   struct heap *h = b->item.heap;
   if (h) pthread_mutex_lock(&h->lock);
   struct block_head *moved = realloc(b, sizeof *b + bytes);
@@ -259,5 +281,5 @@ void mem_free(void *block)
   if (!block) return;
   struct block_head *b = block_of(block);
   heap_disown(&b->item);
-  free(b->from);
+  free_block(b);
 }

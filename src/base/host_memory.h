@@ -25,6 +25,8 @@
  * size may overflow: no host has so much. */
 void *mem_alloc(size_t bytes) __attribute__((malloc, returns_nonnull));
 void *mem_zeroed(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
+/* Zeroed, for large tables of which little is touched: what is not costs nothing. It keeps its size. */
+void *mem_zeroed_sparse(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
 void *mem_zeroed_aligned(size_t align, size_t bytes) __attribute__((malloc, returns_nonnull));
 void *mem_resize(void *block, size_t n, size_t size) __attribute__((returns_nonnull));
 /* A list with room for more than n elements of `size` bytes, *room of them now: `list` (NULL: none yet) as it is, or

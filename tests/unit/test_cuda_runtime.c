@@ -38,6 +38,8 @@ CUresult cudaGetSymbolSize(size_t *, const void *);
 CUresult cudaPointerGetAttributes(cudaPointerAttributes *, const void *);
 CUresult cudaFuncGetAttributes(cudaFuncAttributes *, const void *);
 CUresult cudaFuncSetAttribute(const void *, int, int);
+CUresult cudaGetKernel(CUkernel *, const void *);
+void __cudaUnregisterFatBinary(void **);
 CUresult cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *, const void *, int, size_t);
 CUresult cudaStreamCreate(CUstream *);
 CUresult cudaStreamCreateWithFlags(CUstream *, unsigned);
@@ -536,6 +538,34 @@ static void reset(void **state)
   check_add((const int[]){5, 6, 7, 8}, (const int[]){3, 4}, 8);
 }
 
+/* Of two kernels that a host function was registered for the last one counts, until its binary goes: so it was when each
+ * question walked along the lists. Between them a thousand others, which no table of a few holds. */
+static void many_functions(void **state)
+{
+  enum { MANY = 1000 };
+  static char others[MANY];
+  cudaFuncAttributes a;
+  CUkernel handle = NULL, again = NULL;
+  (void)state;
+  OK(cudaFuncGetAttributes(&a, &stub_add));
+  OK(cudaGetKernel(&handle, &stub_add));
+  OK(cudaFuncGetAttributes(&a, handle));
+  void **more = __cudaRegisterFatBinary(&wrapper);
+  __cudaRegisterFunction(more, &stub_add, "gone", "gone", -1, NULL, NULL, NULL, NULL, NULL);
+  for (int i = 0; i < MANY; i++)
+    __cudaRegisterFunction(more, &others[i], "fat_add", "fat_add", -1, NULL, NULL, NULL, NULL, NULL);
+  assert_int_equal(cudaFuncGetAttributes(&a, &stub_add), cudaErrorInvalidDeviceFunction);
+  for (int i = 0; i < MANY; i++) OK(cudaFuncGetAttributes(&a, &others[i]));
+  OK(cudaFuncGetAttributes(&a, handle));
+  OK(cudaGetKernel(&again, &others[MANY - 1]));
+  assert_ptr_not_equal(again, handle);
+  __cudaUnregisterFatBinary(more);
+  OK(cudaFuncGetAttributes(&a, &stub_add));
+  OK(cudaFuncGetAttributes(&a, handle));
+  assert_int_equal(cudaFuncGetAttributes(&a, &others[0]), cudaErrorInvalidDeviceFunction);
+  cudaGetLastError();
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -544,7 +574,7 @@ int main(void)
       cmocka_unit_test(copies_of_the_thread), cmocka_unit_test(kernels_and_variables),
       cmocka_unit_test(bad_launches), cmocka_unit_test(configurations), cmocka_unit_test(what_a_kernel_says),
       cmocka_unit_test(memory), cmocka_unit_test(streams_and_events), cmocka_unit_test(stream_of_the_thread),
-      cmocka_unit_test(reset),
+      cmocka_unit_test(many_functions), cmocka_unit_test(reset),
   };
   cuda_options("gpu=rtx-3070\nquiet=1\nmode=functional");
   return cmocka_run_group_tests(tests, program_start, NULL);

@@ -16,7 +16,7 @@ REFUSED = re.compile(r"warpstep: (\S+): warpstep's own (\S+) does not have")
 
 # A plug-in for pytest: the order of tests, a limit for each, and a line for each result.
 PLUGIN = '''
-import json, os, random, signal
+import json, os, random, re, signal
 import pytest
 OUT = open(os.environ["WS_RESULTS"], "a", buffering=1)
 class OverLimit(BaseException):
@@ -25,6 +25,7 @@ def over(signum, frame):
     raise OverLimit()
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
+    items[:] = [i for i in items if re.search(os.environ.get("WS_ONLY", ""), i.nodeid)]
     items.sort(key=lambda i: i.nodeid)
     random.Random(int(os.environ["WS_SEED"])).shuffle(items)
     del items[int(os.environ["WS_MOST"]):]
@@ -120,9 +121,11 @@ def run_file(args, folder, file, group, out, more_env=None, more_plugin=""):
     return not counts["failed"]
 
 
-def summary(path):
-    """The table of docs/compatibility.md, and the causes of failures."""
-    rows = sorted(results_of(path).values(), key=lambda r: r["directory"])
+def summary(path, by_file=False):
+    """The table of docs/compatibility.md, by directory or by file, and the causes of failures."""
+    rows = sorted(results_of(path).values(), key=lambda r: (r["directory"], r["file"]))
+    if by_file:
+        rows = [{**r, "directory": r["file"]} for r in rows]
     print("| directory | files | tests | passed | skipped, expected to fail | failed | over the limit | not come to |\n|---|--:|--:|--:|--:|--:|--:|--:|")
     for directory in dict.fromkeys(r["directory"] for r in rows):
         mine = [r for r in rows if r["directory"] == directory]

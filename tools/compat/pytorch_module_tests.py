@@ -74,12 +74,11 @@ def test_nn(name):
         case.test_cuda(Case())
 
 
-def near(got, want, dtype):
+def near(got, want, limit):
     got, want = tree_leaves(got), tree_leaves(want)
     assert len(got) == len(want)
     for g, w in zip(got, want):
         if isinstance(w, torch.Tensor):
-            limit = 1e-7 if dtype == torch.float64 else 1e-3
             torch.testing.assert_close(g.cpu(), w, atol=limit, rtol=limit, equal_nan=True)
 
 
@@ -111,5 +110,6 @@ def test_optimizers(info, way):
             for _ in range(3):
                 optimizer.step(closure)
             results.append([p.detach() for p in model.parameters()])
-        # Muon computes in bfloat16.
-        near(results[1], results[0], torch.float32 if info.optim_cls.__name__ == "Muon" else torch.float64)
+        # Muon computes in bfloat16. A capturable optimiser counts its steps in a float32 on the GPU, so that 1 - 0.999 ** step, near 0.001, has an
+        # error of 3e-5 of itself, and a step of 0.001 one of some 1e-7.
+        near(results[1], results[0], 1e-3 if info.optim_cls.__name__ == "Muon" else 1e-6 if way == "capturable" else 1e-7)

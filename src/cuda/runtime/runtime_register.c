@@ -4,10 +4,13 @@
 #include <string.h>
 
 #include "cuda/runtime/runtime.h"
+#include "cuda/runtime/symbol_index.h"
 
 /* What the program's constructors registered. */
 struct registered {
   struct rt_binary *binaries;
+  struct symbol_index by_host, by_handle; /* of all their functions, unless they are stale */
+  bool stale;                             /* a binary has gone */
 };
 
 static struct registered *registered(struct shim *);
@@ -66,6 +69,7 @@ void __cudaUnregisterFatBinary(void **handle)
   for (struct rt_binary **at = &registered(s)->binaries; *at; at = &(*at)->next) {
     if (*at != b) continue;
     *at = b->next;
+    registered(s)->stale = true;
     free_symbols(b->functions);
     free_symbols(b->variables);
     free(b); /* a loaded module stays: the table at the end names its kernels */
@@ -89,7 +93,10 @@ void __cudaRegisterFunction(void **handle, const char *host, char *device, const
                             int thread_limit, void *tid, void *bid, dim3 *block, dim3 *grid, int *w)
 {
   (void)device, (void)thread_limit, (void)tid, (void)bid, (void)block, (void)grid, (void)w;
-  add(&((struct rt_binary *)handle)->functions, handle, host, name);
+  struct rt_symbol *y = add(&((struct rt_binary *)handle)->functions, handle, host, name);
+  struct shim *s = locked();
+  if (host) symbol_index_put(&registered(s)->by_host, host, y);
+  pthread_mutex_unlock(&s->lock);
 }
 
 void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int ext, size_t size,
@@ -148,21 +155,40 @@ char __cudaInitModule(void **handle)
   return ok;
 }
 
+static void index_symbol(struct registered *g, struct rt_symbol *y)
+{
+  if (y->host && !symbol_index_find(&g->by_host, y->host)) symbol_index_put(&g->by_host, y->host, y);
+  for (unsigned i = 0; i < BOARDS_MAX; i++)
+    if (y->function[i]) symbol_index_put(&g->by_handle, y->function[i], y);
+}
+
+/* With up-to-date indexes. The lists have what was registered last first, and that is what counts. */
+static const struct registered *indexed(struct shim *s)
+{
+  struct registered *g = registered(s);
+  if (!g->stale) return g;
+  symbol_index_clear(&g->by_host);
+  symbol_index_clear(&g->by_handle);
+  for (const struct rt_binary *b = g->binaries; b; b = b->next)
+    for (struct rt_symbol *y = b->functions; y; y = y->next) index_symbol(g, y);
+  g->stale = false;
+  return g;
+}
+
 static struct rt_symbol *find_function(struct shim *s, const void *host)
 {
-  struct rt_symbol *y = NULL;
-  for (struct rt_binary *b = registered(s)->binaries; b && !y; b = b->next) y = find(b->functions, host);
-  return y;
+  return symbol_index_find(&indexed(s)->by_host, host);
 }
 
 /* The symbol whose handle this is. */
 static struct rt_symbol *find_handle(struct shim *s, const void *handle)
 {
-  for (struct rt_binary *b = registered(s)->binaries; b; b = b->next)
-    for (struct rt_symbol *y = b->functions; y; y = y->next)
-      for (unsigned i = 0; i < s->boards.n; i++)
-        if (y->function[i] && y->function[i] == handle) return y;
-  return NULL;
+  return symbol_index_find(&indexed(s)->by_handle, handle);
+}
+
+static void index_handle(struct shim *s, struct rt_symbol *y, const struct function *handle)
+{
+  if (handle) symbol_index_put(&registered(s)->by_handle, handle, y);
 }
 
 /* After a reset the module is loaded again, and the handle stands for what is in it now. */
@@ -172,7 +198,7 @@ static CUresult resolve(struct shim *s, struct rt_symbol *y, struct board *on, s
   CUresult r = load(s, y->binary, on);
   if (r != CUDA_SUCCESS) return r;
   struct loaded_module *m = y->binary->module[on->number];
-  if (!*f) r = module_get_function(s, m, y->name, f);
+  if (!*f) r = module_get_function(s, m, y->name, f), index_handle(s, y, *f);
   else if (!(*f)->module) r = module_give_function(m, y->name, *f);
   *out = *f;
   return r == CUDA_ERROR_NOT_FOUND ? cudaErrorInvalidDeviceFunction : r;

@@ -530,7 +530,7 @@ static void runner_init(struct runner *r, struct run_team *t, unsigned i)
   r->longest = t->watch->slice ? t->watch->slice : SLICE_STEPS;
   r->first = r->n_insts;
   r->slot = mem_zeroed(r->n_slots, sizeof *r->slot);
-  r->tally = mem_zeroed(r->n_insts + 1, sizeof *r->tally);
+  r->tally = mem_zeroed_sparse(r->n_insts + 1, sizeof *r->tally); /* of a module's code a kernel is little */
 }
 
 /* Ends runner i once it has nothing left to do. */
