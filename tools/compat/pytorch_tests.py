@@ -32,6 +32,11 @@ class Gone:
         self.name = name
     def __call__(self, *args, **kwargs):
         return args[0] if len(args) == 1 and not kwargs and callable(args[0]) else (lambda f: f)
+try:
+    import torch.testing._internal.common_nn as _nn
+    _nn.new_module_tests = _nn.get_new_module_tests()  # a list until 2.5
+except (ImportError, AttributeError):
+    pass
 def gone_from(module):
     old = getattr(module, "__getattr__", None)
     def missing(name):

@@ -6,6 +6,7 @@
 #define WS_CUDA_CALL_H
 
 #include "base/host_memory.h"
+#include "cuda/core/arguments.h"
 #include "cuda/core/shim.h"
 
 /* What a call needs before it can do anything. */
@@ -43,10 +44,10 @@ void call_tell(struct shim *, const char *name, uint64_t begin) __attribute__((c
 #pragma GCC diagnostic ignored "-Wclobbered"
 #endif
 
-/* Body of an entry point; `expr` sees `s`. */
-#define SHIM_CALL(of, need, expr)                                                                  \
+/* Body of an entry point; `expr` sees `s`. args: ARGUMENTS(…), or NULL where nobody can ask for them. */
+#define SHIM_CALL(of, args, need, expr)                                                            \
   do {                                                                                             \
-    struct call call_ = {.traced.name = (need) != NEED_NOTHING ? __func__ : NULL};                 \
+    struct call call_ = {.traced = {.name = (need) != NEED_NOTHING ? __func__ : NULL, .arguments = args}}; \
     memory_begin(&call_.memory, NULL);                                                             \
     if (setjmp(call_.memory.at) != 0) return call_starved##of(&call_);                             \
     CUresult result_ = call_enter##of(&call_, need);                                               \
@@ -56,8 +57,10 @@ void call_tell(struct shim *, const char *name, uint64_t begin) __attribute__((c
     if ((need) != NEED_NOTHING && s->activity) call_tell(s, __func__, began_);                     \
     return call_leave##of(&call_, result_);                                                        \
   } while (0)
-#define DRIVER(need, expr)  SHIM_CALL(, need, expr)
-#define RUNTIME(need, expr) SHIM_CALL(_runtime, need, expr)
+#define DRIVER(need, expr)           SHIM_CALL(, NULL, need, expr)
+#define RUNTIME(need, expr)          SHIM_CALL(_runtime, NULL, need, expr)
+#define DRIVER_OF(args, need, expr)  SHIM_CALL(, ARGUMENTS args, need, expr)
+#define RUNTIME_OF(args, need, expr) SHIM_CALL(_runtime, ARGUMENTS args, need, expr)
 
 /* Stores an answer where the program wants it. */
 #define GIVE(to, value) ((to) ? (*(to) = (value), CUDA_SUCCESS) : CUDA_ERROR_INVALID_VALUE)

@@ -85,6 +85,7 @@ static CUresult place(struct shim *s, const struct opening *how, struct module *
     m->n_files = n;
   }
   m->board = b;
+  m->id = ++s->modules_made;
   m->next = s->modules;
   s->modules = m;
   *out = m;

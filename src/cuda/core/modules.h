@@ -40,6 +40,7 @@ struct managed_variables {
 struct loaded_module {
   struct loaded_module *next;
   struct board *board;
+  uint32_t id; /* of all modules that there ever were */
   struct managed_variables *managed; /* NULL: there are none */
   struct library *library; /* that it is an instance of; NULL: it stands for itself */
   struct device_code code;

@@ -140,6 +140,7 @@ struct shim {
   struct arrays arrays;
   struct object_notes object_notes;
   struct loaded_module *modules; /* modules.c */
+  uint32_t modules_made;
   struct streams streams;
   struct stream_capture *captures; /* stream_capture.c: those going on */
   struct graphs graphs;

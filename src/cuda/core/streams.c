@@ -139,7 +139,8 @@ CUresult event_create(struct shim *s, CUevent *out, unsigned flags)
   if (!out || flags > 7) return CUDA_ERROR_INVALID_VALUE;
   if ((flags & EVENT_INTERPROCESS) && !(flags & EVENT_DISABLE_TIMING)) return CUDA_ERROR_INVALID_VALUE;
   struct event *e = shim_alloc(sizeof *e);
-  *e = (struct event){ .next = s->streams.events, .board = board_current(s), .flags = flags };
+  *e = (struct event){ .next = s->streams.events, .board = board_current(s), .id = ++s->streams.events_made,
+                        .flags = flags };
   *out = s->streams.events = e;
   return CUDA_SUCCESS;
 }

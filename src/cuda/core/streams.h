@@ -42,6 +42,7 @@ struct stream {
 struct event {
   struct event *next;
   const struct board *board;
+  uint32_t id; /* of all events that there ever were */
   unsigned flags;
   struct command *command; /* held: with which it happens; NULL: it was never recorded */
   uint64_t capture;     /* id of the capture it was recorded in, 0: none */
@@ -51,6 +52,7 @@ struct event {
 struct streams {
   struct stream *first; /* the default ones are in board.h and shim.h */
   struct event *events;
+  uint32_t events_made;
 };
 
 /* What cuCtxGetStreamPriorityRange says. */

@@ -21,6 +21,7 @@ struct call_mark {
 
 struct traced_call {
   const char *name; /* of the entry point; NULL: it is not followed */
+  const void *arguments; /* arguments.h; NULL: it does not say them */
   struct call_mark mark;
   int kind;            /* the follower's */
   bool clocked;        /* the follower has set mark.clock */

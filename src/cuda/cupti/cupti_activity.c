@@ -33,6 +33,14 @@ cupti_result cuptiActivityDisableContext(CUcontext context, int kind)
   return context ? enable(kind, false) : CUPTI_ERROR_INVALID_CONTEXT;
 }
 
+/* Records of synchronisation whose call failed, too. */
+cupti_result cuptiActivityEnableAllSyncRecords(uint8_t on);
+cupti_result cuptiActivityEnableAllSyncRecords(uint8_t on)
+{
+  atomic_store(&cupti_get()->failed_syncs, on);
+  return CUPTI_SUCCESS;
+}
+
 static cupti_result silence(int domain, uint32_t id, uint8_t on)
 {
   if (id >= CALLBACK_IDS) return CUPTI_ERROR_INVALID_PARAMETER;

@@ -1,4 +1,5 @@
-/* CUPTI's callback interface: one subscriber, who hears of calls of the driver and the runtime. */
+/* CUPTI's callback interface: one subscriber, who hears of calls of the driver and the runtime, of what they make and of
+ * what they waited for (cupti_resource.c). */
 #include <string.h>
 
 #include "cuda/cupti/cupti_state.h"
@@ -21,12 +22,26 @@ cupti_result cuptiSubscribe(struct cupti_subscriber **out, cupti_callback callba
 
 static void want(struct cupti *c, int domain, uint32_t id, bool on)
 {
+  if (on && domain == DOMAIN_RESOURCE) cupti_resource_begin(c);
   if (atomic_exchange(&c->wanted[domain][id], on) != on) cupti_follow(c, on);
 }
 
-static void want_domain(struct cupti *c, int domain, bool on)
+/* Of NVTX and states no callback comes, nor of graphs' parts and streams' attributes. */
+static bool comes(int domain, uint32_t id)
 {
-  for (uint32_t id = 1; id < CALLBACK_IDS; id++) want(c, domain, id, on);
+  return domain == DOMAIN_DRIVER || domain == DOMAIN_RUNTIME || cupti_resource_comes(domain, id);
+}
+
+/* All that come; whether any does. */
+static bool want_domain(struct cupti *c, int domain, bool on)
+{
+  bool any = false;
+  for (uint32_t id = 1; id < CALLBACK_IDS; id++) {
+    if (!comes(domain, id)) continue;
+    want(c, domain, id, on);
+    any = true;
+  }
+  return any;
 }
 
 static bool is_subscriber(const struct cupti *c, const struct cupti_subscriber *handle)
@@ -39,21 +54,12 @@ cupti_result cuptiUnsubscribe(struct cupti_subscriber *handle)
 {
   struct cupti *c = cupti_get();
   if (!is_subscriber(c, handle)) return CUPTI_ERROR_INVALID_PARAMETER;
-  want_domain(c, DOMAIN_DRIVER, false);
-  want_domain(c, DOMAIN_RUNTIME, false);
+  for (int domain = 1; domain < DOMAINS; domain++) want_domain(c, domain, false);
   pthread_mutex_lock(&c->lock);
   c->subscribed = false;
   c->callback = NULL;
   pthread_mutex_unlock(&c->lock);
   return CUPTI_SUCCESS;
-}
-
-/* Of resources, synchronisation, NVTX and states no callback comes; programs that ask for all get those of calls. */
-static bool comes(int domain)
-{
-  if (domain == DOMAIN_DRIVER || domain == DOMAIN_RUNTIME) return true;
-  cupti_refuse("a callback of CUPTI that is not of a call");
-  return false;
 }
 
 cupti_result cuptiEnableCallback(uint32_t on, struct cupti_subscriber *handle, int domain, uint32_t id);
@@ -62,7 +68,8 @@ cupti_result cuptiEnableCallback(uint32_t on, struct cupti_subscriber *handle, i
   struct cupti *c = cupti_get();
   if (!is_subscriber(c, handle) || domain <= 0 || domain >= DOMAINS || id == 0 || id >= CALLBACK_IDS)
     return CUPTI_ERROR_INVALID_PARAMETER;
-  if (!on || comes(domain)) want(c, domain, id, on);
+  if (comes(domain, id)) want(c, domain, id, on);
+  else if (on) cupti_refuse("a callback of CUPTI that is not of calls, contexts, streams, modules or synchronisation");
   return CUPTI_SUCCESS;
 }
 
@@ -71,15 +78,17 @@ cupti_result cuptiEnableDomain(uint32_t on, struct cupti_subscriber *handle, int
 {
   struct cupti *c = cupti_get();
   if (!is_subscriber(c, handle) || domain <= 0 || domain >= DOMAINS) return CUPTI_ERROR_INVALID_PARAMETER;
-  if (!on || comes(domain)) want_domain(c, domain, on);
+  if (!want_domain(c, domain, on) && on) cupti_refuse("callbacks of CUPTI of NVTX or states");
   return CUPTI_SUCCESS;
 }
 
 cupti_result cuptiEnableAllDomains(uint32_t on, struct cupti_subscriber *handle);
 cupti_result cuptiEnableAllDomains(uint32_t on, struct cupti_subscriber *handle)
 {
-  cupti_result r = cuptiEnableDomain(on, handle, DOMAIN_DRIVER);
-  return r == CUPTI_SUCCESS ? cuptiEnableDomain(on, handle, DOMAIN_RUNTIME) : r;
+  cupti_result r = CUPTI_SUCCESS;
+  for (int domain = DOMAIN_DRIVER; domain <= DOMAIN_SYNCHRONIZE && r == CUPTI_SUCCESS; domain++)
+    r = cuptiEnableDomain(on, handle, domain);
+  return r;
 }
 
 cupti_result cuptiGetCallbackState(uint32_t *on, struct cupti_subscriber *handle, int domain, uint32_t id);

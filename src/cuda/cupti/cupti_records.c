@@ -18,6 +18,7 @@ size_t cupti_record_bytes(int kind)
   case KIND_CONCURRENT_KERNEL: return sizeof(struct cupti_kernel_record);
   case KIND_DRIVER:
   case KIND_RUNTIME: return sizeof(struct cupti_api_record);
+  case KIND_SYNCHRONIZATION: return sizeof(struct cupti_sync_record);
   case KIND_EXTERNAL: return sizeof(struct cupti_external_record);
   default: return 0;
   }

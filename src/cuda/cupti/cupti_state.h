@@ -33,6 +33,12 @@ struct cupti_thread {
   struct cupti_stack external[EXTERNAL_KINDS];
 };
 
+/* Contexts, streams and modules that their callbacks have told of: those made before this number. */
+struct cupti_told {
+  uint64_t context, stream;
+  uint32_t module;
+};
+
 /* One of the program's. */
 struct cupti_buffer {
   uint8_t *at; /* NULL: it gave none */
@@ -48,6 +54,9 @@ struct cupti {
   _Atomic(cupti_clock) clock;    /* the program's; NULL: simulated ns */
   _Atomic double ticks_per_ns;   /* of it */
   _Atomic uint64_t followed; /* kinds and callbacks that are enabled; 0: nothing is followed */
+
+  atomic_bool failed_syncs; /* records of synchronisation that failed, too */
+  struct cupti_told told;   /* under the shim's lock */
 
   /* Callbacks */
   atomic_bool wanted[DOMAINS][CALLBACK_IDS];
@@ -85,6 +94,17 @@ void cupti_ask_ahead(struct cupti *);
 void cupti_hand_over(struct cupti *);
 
 void cupti_tracer_init(struct cupti *);
+/* A simulated moment of what a call gave, in ns or on the program's clock. */
+uint64_t cupti_when(struct cupti *, const struct call_mark *, uint64_t ps);
+/* Calls the subscriber, if it wants this callback. Without a lock. */
+void cupti_call_back(struct cupti *, int domain, uint32_t id, const void *data);
+
+/* Resources and synchronisation (cupti_resource.c). Without a lock. */
+bool cupti_resource_comes(int domain, uint32_t id);
+/* From now on: what there is already is not told of. */
+void cupti_resource_begin(struct cupti *);
+void cupti_resource_enter(struct cupti *, const struct traced_call *);
+void cupti_resource_leave(struct cupti *, const struct traced_call *, CUresult);
 
 /* Says once that it is not there. */
 cupti_result cupti_refuse(const char *what);

@@ -32,10 +32,20 @@ typedef enum {
 /* CUpti_ActivityKind */
 enum {
   KIND_MEMCPY = 1, KIND_MEMSET = 2, KIND_KERNEL = 3, KIND_DRIVER = 4, KIND_RUNTIME = 5, KIND_CONCURRENT_KERNEL = 10,
-  KIND_OVERHEAD = 17, KIND_EXTERNAL = 39, KINDS = 64,
+  KIND_OVERHEAD = 17, KIND_SYNCHRONIZATION = 38, KIND_EXTERNAL = 39, KINDS = 64,
 };
 /* CUpti_CallbackDomain, CUpti_ApiCallbackSite */
-enum { DOMAIN_DRIVER = 1, DOMAIN_RUNTIME = 2, DOMAINS = 8 };
+enum { DOMAIN_DRIVER = 1, DOMAIN_RUNTIME = 2, DOMAIN_RESOURCE = 3, DOMAIN_SYNCHRONIZE = 4, DOMAINS = 8 };
+/* CUpti_CallbackIdResource and CUpti_CallbackIdSync: those that come. */
+enum {
+  RESOURCE_CONTEXT_CREATED = 1, RESOURCE_CONTEXT_DESTROYED = 2, RESOURCE_STREAM_CREATED = 3, RESOURCE_STREAM_DESTROYED = 4,
+  RESOURCE_MODULE_LOADED = 6, RESOURCE_MODULE_UNLOADED = 7,
+};
+enum { STREAM_SYNCHRONIZED = 1, CONTEXT_SYNCHRONIZED = 2 };
+/* CUpti_ActivitySynchronizationType */
+enum { SYNC_EVENT = 1, SYNC_WAIT_EVENT = 2, SYNC_STREAM = 3, SYNC_CONTEXT = 4 };
+/* CUPTI_SYNCHRONIZATION_INVALID_VALUE: the field says nothing about this kind of synchronisation. */
+#define SYNC_NOTHING UINT32_MAX
 enum { SITE_ENTER, SITE_EXIT };
 /* CUpti_ExternalCorrelationKind */
 enum { EXTERNAL_KINDS = 8 };
@@ -56,6 +66,14 @@ struct cupti_external_record {
   int32_t kind, external_kind;
   uint64_t id;
   uint32_t correlation, reserved;
+};
+
+struct cupti_sync_record {
+  int32_t kind, type;
+  uint64_t start, end;
+  uint32_t correlation, context, stream, event;
+  uint64_t event_sync;
+  uint32_t result, pad;
 };
 
 struct cupti_copy_record {
@@ -116,19 +134,36 @@ struct cupti_kernel_record {
 
 _Static_assert(sizeof(struct cupti_api_record) == 40 && sizeof(struct cupti_external_record) == 24, "as documented");
 _Static_assert(sizeof(struct cupti_copy_record) == 96 && sizeof(struct cupti_fill_record) == 88, "as documented");
+_Static_assert(sizeof(struct cupti_sync_record) == 56, "as documented");
 _Static_assert(offsetof(struct cupti_kernel_record, priority) == 216, "the end of what CUDA 13.0 has");
 
 /* What a callback is given. */
 struct cupti_callback_data {
   int32_t site;
   const char *function;
-  const void *params; /* NULL here */
+  const void *params; /* arguments.h; NULL: of this function they are not told */
   void *result;       /* at the exit */
-  const char *symbol; /* NULL here */
+  const char *symbol; /* of launches the kernel's name, else NULL */
   CUcontext context;
   uint32_t context_id;
   uint64_t *data;
   uint32_t correlation;
+};
+
+/* What callbacks of other domains are given in its place. */
+struct cupti_module_data {
+  uint32_t id;
+  size_t bytes;      /* 0 here */
+  const char *cubin; /* NULL here: what was loaded is not kept */
+};
+struct cupti_resource_data {
+  CUcontext context;
+  CUstream stream;
+  const struct cupti_module_data *module;
+};
+struct cupti_sync_data {
+  CUcontext context;
+  CUstream stream;
 };
 
 typedef void (*cupti_callback)(void *user, int domain, uint32_t cbid, const struct cupti_callback_data *);

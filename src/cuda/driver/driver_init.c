@@ -195,7 +195,7 @@ CUresult cuCtxGetExecAffinity(CUexecAffinityParam *p, int type)
 
 CUresult cuCtxDestroy_v2(CUcontext c)
 {
-  DRIVER(NEED_GPU, context_destroy(s, c));
+  DRIVER_OF((c), NEED_GPU, context_destroy(s, c));
 }
 
 CUresult cuCtxPushCurrent_v2(CUcontext c)

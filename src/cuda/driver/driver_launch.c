@@ -28,7 +28,7 @@ CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, uns
                         unsigned bz, unsigned shared, CUstream stream, void **params, void **extra)
 {
   struct launch_request q = { .grid = { gx, gy, gz }, .block = { bx, by, bz }, .shared = shared };
-  DRIVER(NEED_CONTEXT, launch(s, f, &q, stream, params, extra));
+  DRIVER_OF((f, gx, gy, gz, bx, by, bz, shared, stream, params, extra), NEED_CONTEXT, launch(s, f, &q, stream, params, extra));
 }
 
 CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
@@ -37,7 +37,7 @@ CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, unsig
 {
   struct launch_request q = { .grid = { gx, gy, gz }, .block = { bx, by, bz }, .shared = shared,
                               .cooperative = true };
-  DRIVER(NEED_CONTEXT, launch(s, f, &q, stream, params, NULL));
+  DRIVER_OF((f, gx, gy, gz, bx, by, bz, shared, stream, params), NEED_CONTEXT, launch(s, f, &q, stream, params, NULL));
 }
 
 static bool read_config(const CUlaunchConfig *c, struct launch_request *q)
@@ -58,7 +58,7 @@ static CUresult launch_ex(struct shim *s, const CUlaunchConfig *c, CUfunction f,
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **params, void **extra)
 {
-  DRIVER(NEED_CONTEXT, launch_ex(s, config, f, params, extra));
+  DRIVER_OF((config, f, params, extra), NEED_CONTEXT, launch_ex(s, config, f, params, extra));
 }
 
 static CUresult attribute(struct shim *s, int *value, int which, CUfunction f)

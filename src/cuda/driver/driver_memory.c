@@ -28,7 +28,7 @@ static CUresult alloc(struct shim *s, CUdeviceptr *out, size_t bytes)
 
 CUresult cuMemAlloc_v2(CUdeviceptr *out, size_t bytes)
 {
-  DRIVER(NEED_CONTEXT, alloc(s, out, bytes));
+  DRIVER_OF((out, bytes), NEED_CONTEXT, alloc(s, out, bytes));
 }
 
 static CUresult alloc_pitched(struct shim *s, CUdeviceptr *out, size_t *pitch, size_t width,
@@ -60,12 +60,12 @@ static CUresult release(struct shim *s, uint64_t addr, unsigned kinds)
 
 CUresult cuMemFree_v2(CUdeviceptr p)
 {
-  DRIVER(NEED_CONTEXT, release(s, p, 1u << BLOCK_DEVICE | 1u << BLOCK_MANAGED));
+  DRIVER_OF((p), NEED_CONTEXT, release(s, p, 1u << BLOCK_DEVICE | 1u << BLOCK_MANAGED));
 }
 
 CUresult cuMemFreeHost(void *p)
 {
-  DRIVER(NEED_CONTEXT, release(s, (uint64_t)(uintptr_t)p, 1u << BLOCK_PINNED));
+  DRIVER_OF((p), NEED_CONTEXT, release(s, (uint64_t)(uintptr_t)p, 1u << BLOCK_PINNED));
 }
 
 static CUresult alloc_host(struct shim *s, void **p, size_t bytes, enum block_kind kind, unsigned flags)
@@ -77,12 +77,12 @@ static CUresult alloc_host(struct shim *s, void **p, size_t bytes, enum block_ki
 
 CUresult cuMemAllocHost_v2(void **p, size_t bytes)
 {
-  DRIVER(NEED_CONTEXT, alloc_host(s, p, bytes, BLOCK_PINNED, 0));
+  DRIVER_OF((p, bytes), NEED_CONTEXT, alloc_host(s, p, bytes, BLOCK_PINNED, 0));
 }
 
 CUresult cuMemHostAlloc(void **p, size_t bytes, unsigned flags)
 {
-  DRIVER(NEED_CONTEXT, flags <= 7 ? alloc_host(s, p, bytes, BLOCK_PINNED, flags) : CUDA_ERROR_INVALID_VALUE);
+  DRIVER_OF((p, bytes, flags), NEED_CONTEXT, flags <= 7 ? alloc_host(s, p, bytes, BLOCK_PINNED, flags) : CUDA_ERROR_INVALID_VALUE);
 }
 
 static CUresult alloc_managed(struct shim *s, CUdeviceptr *out, size_t bytes, unsigned flags)
@@ -96,7 +96,7 @@ static CUresult alloc_managed(struct shim *s, CUdeviceptr *out, size_t bytes, un
 
 CUresult cuMemAllocManaged(CUdeviceptr *out, size_t bytes, unsigned flags)
 {
-  DRIVER(NEED_CONTEXT, alloc_managed(s, out, bytes, flags));
+  DRIVER_OF((out, bytes, flags), NEED_CONTEXT, alloc_managed(s, out, bytes, flags));
 }
 
 static CUresult memory_info(const struct board *b, size_t *left, size_t *total)
@@ -140,44 +140,44 @@ static CUresult copy(struct shim *s, uint64_t dst, uint64_t src, size_t bytes, i
 
 CUresult cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t bytes)
 {
-  DRIVER(NEED_CONTEXT, copy(s, dst, src, bytes, COPY_DEFAULT, NULL, true));
+  DRIVER_OF((dst, src, bytes), NEED_CONTEXT, copy(s, dst, src, bytes, COPY_DEFAULT, NULL, true));
 }
 
 CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream)
 {
-  DRIVER(NEED_CONTEXT, copy(s, dst, src, bytes, COPY_DEFAULT, stream, false));
+  DRIVER_OF((dst, src, bytes, stream), NEED_CONTEXT, copy(s, dst, src, bytes, COPY_DEFAULT, stream, false));
 }
 
 CUresult cuMemcpyHtoD_v2(CUdeviceptr dst, const void *src, size_t bytes)
 {
-  DRIVER(NEED_CONTEXT, copy(s, dst, (uint64_t)(uintptr_t)src, bytes, COPY_HOST_TO_DEVICE, NULL, true));
+  DRIVER_OF((dst, src, bytes), NEED_CONTEXT, copy(s, dst, (uint64_t)(uintptr_t)src, bytes, COPY_HOST_TO_DEVICE, NULL, true));
 }
 
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void *src, size_t bytes, CUstream stream)
 {
-  DRIVER(NEED_CONTEXT,
+  DRIVER_OF((dst, src, bytes, stream), NEED_CONTEXT,
          copy(s, dst, (uint64_t)(uintptr_t)src, bytes, COPY_HOST_TO_DEVICE, stream, false));
 }
 
 CUresult cuMemcpyDtoH_v2(void *dst, CUdeviceptr src, size_t bytes)
 {
-  DRIVER(NEED_CONTEXT, copy(s, (uint64_t)(uintptr_t)dst, src, bytes, COPY_DEVICE_TO_HOST, NULL, true));
+  DRIVER_OF((dst, src, bytes), NEED_CONTEXT, copy(s, (uint64_t)(uintptr_t)dst, src, bytes, COPY_DEVICE_TO_HOST, NULL, true));
 }
 
 CUresult cuMemcpyDtoHAsync_v2(void *dst, CUdeviceptr src, size_t bytes, CUstream stream)
 {
-  DRIVER(NEED_CONTEXT,
+  DRIVER_OF((dst, src, bytes, stream), NEED_CONTEXT,
          copy(s, (uint64_t)(uintptr_t)dst, src, bytes, COPY_DEVICE_TO_HOST, stream, false));
 }
 
 CUresult cuMemcpyDtoD_v2(CUdeviceptr dst, CUdeviceptr src, size_t bytes)
 {
-  DRIVER(NEED_CONTEXT, copy(s, dst, src, bytes, COPY_DEVICE_TO_DEVICE, NULL, true));
+  DRIVER_OF((dst, src, bytes), NEED_CONTEXT, copy(s, dst, src, bytes, COPY_DEVICE_TO_DEVICE, NULL, true));
 }
 
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream)
 {
-  DRIVER(NEED_CONTEXT, copy(s, dst, src, bytes, COPY_DEVICE_TO_DEVICE, stream, false));
+  DRIVER_OF((dst, src, bytes, stream), NEED_CONTEXT, copy(s, dst, src, bytes, COPY_DEVICE_TO_DEVICE, stream, false));
 }
 
 CUresult driver_copy_3d(struct shim *s, const CUDA_MEMCPY3D *p, CUstream stream, bool blocking)

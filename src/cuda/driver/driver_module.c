@@ -27,7 +27,7 @@ CUresult cuModuleLoad(CUmodule *out, const char *path)
 
 CUresult cuModuleUnload(CUmodule m)
 {
-  DRIVER(NEED_CONTEXT, module_unload(s, m));
+  DRIVER_OF((m), NEED_CONTEXT, module_unload(s, m));
 }
 
 CUresult cuModuleGetFunction(CUfunction *out, CUmodule m, const char *name)

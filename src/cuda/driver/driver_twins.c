@@ -25,4 +25,16 @@
     if (!stream) stream = STREAM_PER_THREAD;                                                       \
     DRIVER(NEED_##need, what);                                                                     \
   }
+#define TOLD_TWIN(driver, runtime, params, args, need, what)                                       \
+  CUresult driver params                                                                          \
+  {                                                                                                \
+    DRIVER_OF(args, NEED_##need, what);                                                            \
+  }
+#define TOLD_STREAM_TWIN(driver, runtime, params, args, need, what)                                \
+  TOLD_TWIN(driver, runtime, params, args, need, what)                                             \
+  CUresult driver##_ptsz params                                                                   \
+  {                                                                                                \
+    if (!stream) stream = STREAM_PER_THREAD;                                                       \
+    DRIVER_OF(args, NEED_##need, what);                                                            \
+  }
 #include "cuda/core/twins.def"

@@ -72,19 +72,19 @@ static CUresult launch(struct shim *s, const void *func, dim3 grid, dim3 block, 
 CUresult cudaLaunchKernel(const void *func, dim3 grid, dim3 block, void **args, size_t shared,
                           CUstream stream)
 {
-  RUNTIME(NEED_CONTEXT, launch(s, func, grid, block, args, shared, stream, false));
+  RUNTIME_OF((func, grid, block, args, shared, stream), NEED_CONTEXT, launch(s, func, grid, block, args, shared, stream, false));
 }
 
 CUresult __cudaLaunchKernel(CUkernel kernel, dim3 grid, dim3 block, void **args, size_t shared,
                             CUstream stream)
 {
-  RUNTIME(NEED_CONTEXT, launch(s, kernel, grid, block, args, shared, stream, false));
+  RUNTIME_OF((kernel, grid, block, args, shared, stream), NEED_CONTEXT, launch(s, kernel, grid, block, args, shared, stream, false));
 }
 
 CUresult cudaLaunchCooperativeKernel(const void *func, dim3 grid, dim3 block, void **args,
                                      size_t shared, CUstream stream)
 {
-  RUNTIME(NEED_CONTEXT, launch(s, func, grid, block, args, shared, stream, true));
+  RUNTIME_OF((func, grid, block, args, shared, stream), NEED_CONTEXT, launch(s, func, grid, block, args, shared, stream, true));
 }
 
 static CUresult launch_ex(struct shim *s, const cudaLaunchConfig_t *c, const void *func, void **args)
@@ -97,7 +97,7 @@ static CUresult launch_ex(struct shim *s, const cudaLaunchConfig_t *c, const voi
 
 CUresult cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func, void **args)
 {
-  RUNTIME(NEED_CONTEXT, launch_ex(s, config, func, args));
+  RUNTIME_OF((config, func, args), NEED_CONTEXT, launch_ex(s, config, func, args));
 }
 
 /* Kernels ---------------------------------------------------------------------------------------- */

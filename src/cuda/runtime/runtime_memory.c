@@ -28,7 +28,7 @@ static CUresult alloc(struct shim *s, void **p, size_t bytes)
 
 CUresult cudaMalloc(void **p, size_t bytes)
 {
-  RUNTIME(NEED_CONTEXT, alloc(s, p, bytes));
+  RUNTIME_OF((p, bytes), NEED_CONTEXT, alloc(s, p, bytes));
 }
 
 static CUresult release(struct shim *s, void *p, unsigned kinds)
@@ -43,12 +43,12 @@ static CUresult release(struct shim *s, void *p, unsigned kinds)
 
 CUresult cudaFree(void *p)
 {
-  RUNTIME(NEED_CONTEXT, release(s, p, 1u << BLOCK_DEVICE | 1u << BLOCK_MANAGED));
+  RUNTIME_OF((p), NEED_CONTEXT, release(s, p, 1u << BLOCK_DEVICE | 1u << BLOCK_MANAGED));
 }
 
 CUresult cudaFreeHost(void *p)
 {
-  RUNTIME(NEED_CONTEXT, release(s, p, 1u << BLOCK_PINNED));
+  RUNTIME_OF((p), NEED_CONTEXT, release(s, p, 1u << BLOCK_PINNED));
 }
 
 static CUresult alloc_host(struct shim *s, void **p, size_t bytes, enum block_kind kind, unsigned flags)
@@ -62,18 +62,18 @@ static CUresult alloc_host(struct shim *s, void **p, size_t bytes, enum block_ki
 
 CUresult cudaMallocHost(void **p, size_t bytes)
 {
-  RUNTIME(NEED_CONTEXT, alloc_host(s, p, bytes, BLOCK_PINNED, 0));
+  RUNTIME_OF((p, bytes), NEED_CONTEXT, alloc_host(s, p, bytes, BLOCK_PINNED, 0));
 }
 
 CUresult cudaHostAlloc(void **p, size_t bytes, unsigned flags)
 {
-  RUNTIME(NEED_CONTEXT, flags > 7 ? CUDA_ERROR_INVALID_VALUE
+  RUNTIME_OF((p, bytes, flags), NEED_CONTEXT, flags > 7 ? CUDA_ERROR_INVALID_VALUE
                                   : alloc_host(s, p, bytes, BLOCK_PINNED, flags));
 }
 
 CUresult cudaMallocManaged(void **p, size_t bytes, unsigned flags)
 {
-  RUNTIME(NEED_CONTEXT, flags != MANAGED_GLOBAL && flags != MANAGED_HOST
+  RUNTIME_OF((p, bytes, flags), NEED_CONTEXT, flags != MANAGED_GLOBAL && flags != MANAGED_HOST
                             ? CUDA_ERROR_INVALID_VALUE
                             : alloc_host(s, p, bytes, BLOCK_MANAGED, flags));
 }
@@ -160,12 +160,12 @@ static struct copy linear(void *dst, const void *src, size_t bytes)
 
 CUresult cudaMemcpy(void *dst, const void *src, size_t bytes, int kind)
 {
-  RUNTIME(NEED_CONTEXT, copy(s, linear(dst, src, bytes), kind, NULL, true));
+  RUNTIME_OF((dst, src, bytes, kind), NEED_CONTEXT, copy(s, linear(dst, src, bytes), kind, NULL, true));
 }
 
 CUresult cudaMemcpyAsync(void *dst, const void *src, size_t bytes, int kind, CUstream stream)
 {
-  RUNTIME(NEED_CONTEXT, copy(s, linear(dst, src, bytes), kind, stream, false));
+  RUNTIME_OF((dst, src, bytes, kind, stream), NEED_CONTEXT, copy(s, linear(dst, src, bytes), kind, stream, false));
 }
 
 static CUresult copy_2d(struct shim *s, void *dst, size_t dst_pitch, const void *src,
@@ -183,14 +183,14 @@ static CUresult copy_2d(struct shim *s, void *dst, size_t dst_pitch, const void 
 CUresult cudaMemcpy2D(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width,
                       size_t height, int kind)
 {
-  RUNTIME(NEED_CONTEXT,
+  RUNTIME_OF((dst, dst_pitch, src, src_pitch, width, height, kind), NEED_CONTEXT,
           copy_2d(s, dst, dst_pitch, src, src_pitch, width, height, kind, NULL, true));
 }
 
 CUresult cudaMemcpy2DAsync(void *dst, size_t dst_pitch, const void *src, size_t src_pitch,
                            size_t width, size_t height, int kind, CUstream stream)
 {
-  RUNTIME(NEED_CONTEXT,
+  RUNTIME_OF((dst, dst_pitch, src, src_pitch, width, height, kind, stream), NEED_CONTEXT,
           copy_2d(s, dst, dst_pitch, src, src_pitch, width, height, kind, stream, false));
 }
 
@@ -214,12 +214,12 @@ static CUresult fill(struct shim *s, void *p, size_t pitch, int value, size_t wi
 
 CUresult cudaMemset(void *p, int value, size_t bytes)
 {
-  RUNTIME(NEED_CONTEXT, fill(s, p, bytes, value, bytes, 1, NULL, true));
+  RUNTIME_OF((p, value, bytes), NEED_CONTEXT, fill(s, p, bytes, value, bytes, 1, NULL, true));
 }
 
 CUresult cudaMemsetAsync(void *p, int value, size_t bytes, CUstream stream)
 {
-  RUNTIME(NEED_CONTEXT, fill(s, p, bytes, value, bytes, 1, stream, false));
+  RUNTIME_OF((p, value, bytes, stream), NEED_CONTEXT, fill(s, p, bytes, value, bytes, 1, stream, false));
 }
 
 CUresult cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height)
@@ -283,7 +283,7 @@ static CUresult symbol_copy(struct shim *s, const void *symbol, void *host, size
 
 CUresult cudaMemcpyToSymbol(const void *symbol, const void *src, size_t bytes, size_t offset, int kind)
 {
-  RUNTIME(NEED_CONTEXT, symbol_copy(s, symbol, (void *)(uintptr_t)src, bytes, offset, true, kind,
+  RUNTIME_OF((symbol, src, bytes, offset, kind), NEED_CONTEXT, symbol_copy(s, symbol, (void *)(uintptr_t)src, bytes, offset, true, kind,
                                     NULL, true));
 }
 
@@ -296,7 +296,7 @@ CUresult cudaMemcpyToSymbolAsync(const void *symbol, const void *src, size_t byt
 
 CUresult cudaMemcpyFromSymbol(void *dst, const void *symbol, size_t bytes, size_t offset, int kind)
 {
-  RUNTIME(NEED_CONTEXT, symbol_copy(s, symbol, dst, bytes, offset, false, kind, NULL, true));
+  RUNTIME_OF((dst, symbol, bytes, offset, kind), NEED_CONTEXT, symbol_copy(s, symbol, dst, bytes, offset, false, kind, NULL, true));
 }
 
 CUresult cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t bytes, size_t offset,

@@ -227,6 +227,12 @@ const void *rt_host_function(struct shim *s, const void *func)
   return y ? y->host : func;
 }
 
+const char *rt_function_name(struct shim *s, const void *host)
+{
+  const struct rt_symbol *y = find_function(s, host);
+  return y ? y->name : NULL;
+}
+
 CUresult rt_variable(struct shim *s, const void *host, CUdeviceptr *addr, size_t *bytes)
 {
   for (struct rt_binary *b = registered(s)->binaries; b; b = b->next) {

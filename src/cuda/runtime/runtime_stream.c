@@ -3,11 +3,11 @@
 
 CUresult cudaStreamCreate(CUstream *out)
 {
-  RUNTIME(NEED_CONTEXT, stream_create(s, out, 0, 0));
+  RUNTIME_OF((out), NEED_CONTEXT, stream_create(s, out, 0, 0));
 }
 
 CUresult cudaEventCreate(CUevent *out)
 {
-  RUNTIME(NEED_CONTEXT, event_create(s, out, 0));
+  RUNTIME_OF((out), NEED_CONTEXT, event_create(s, out, 0));
 }
 
