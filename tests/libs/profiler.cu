@@ -31,6 +31,7 @@ struct seen {
   std::vector<CUpti_ActivityMemcpy6> copies;
   std::vector<CUpti_ActivityMemset4> fills;
   std::vector<CUpti_ActivityExternalCorrelation> externals;
+  std::vector<CUpti_ActivitySynchronization2> syncs;
   int buffers = 0, ends = 0;
 };
 static seen now;
@@ -54,6 +55,7 @@ static void CUPTIAPI full(CUcontext, uint32_t, uint8_t *buffer, size_t, size_t v
     else if (r->kind == CUPTI_ACTIVITY_KIND_MEMCPY) keep(now.copies, r);
     else if (r->kind == CUPTI_ACTIVITY_KIND_MEMSET) keep(now.fills, r);
     else if (r->kind == CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION) keep(now.externals, r);
+    else if (r->kind == CUPTI_ACTIVITY_KIND_SYNCHRONIZATION) keep(now.syncs, r);
     else check(false, "a kind of record");
   }
   now.ends += end == CUPTI_ERROR_MAX_LIMIT_REACHED;
@@ -246,6 +248,89 @@ static void callbacks(int *x)
   check(h.enters["cudaMemset"] == before, "no callbacks any more");
 }
 
+// What the callbacks below heard.
+struct arguments {
+  cudaLaunchKernel_v7000_params launch = {};
+  cudaMemcpy_v3020_params copy = {};
+  cudaStreamSynchronize_v3020_params sync = {};
+  std::string symbol;
+  std::vector<std::pair<int, void *>> others; // domain * 100 + number, its stream
+  int modules = 0;
+};
+static void CUPTIAPI hear_arguments(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *what)
+{
+  arguments *a = (arguments *)user;
+  if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
+    const CUpti_ResourceData *r = (const CUpti_ResourceData *)what;
+    if (id == CUPTI_CBID_RESOURCE_MODULE_LOADED) a->modules += ((const CUpti_ModuleResourceData *)r->resourceDescriptor)->moduleId != 0;
+    else a->others.push_back({domain * 100 + id, r->resourceHandle.stream});
+  } else if (domain == CUPTI_CB_DOMAIN_SYNCHRONIZE) {
+    a->others.push_back({domain * 100 + id, ((const CUpti_SynchronizeData *)what)->stream});
+  } else {
+    const CUpti_CallbackData *d = (const CUpti_CallbackData *)what;
+    if (id == CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000) a->launch = *(const cudaLaunchKernel_v7000_params *)d->functionParams, a->symbol = d->symbolName;
+    if (id == CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_v3020) a->copy = *(const cudaMemcpy_v3020_params *)d->functionParams;
+    if (id == CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020) a->sync = *(const cudaStreamSynchronize_v3020_params *)d->functionParams;
+  }
+}
+
+static void arguments_and_resources(int *x)
+{
+  arguments a;
+  CUpti_SubscriberHandle s;
+  cudaStream_t st;
+  int h[2] = {};
+  check(!cuptiSubscribe(&s, hear_arguments, &a), "subscribe");
+  for (CUpti_CallbackId id : {CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_v3020,
+                              CUPTI_RUNTIME_TRACE_CBID_cudaStreamSynchronize_v3020})
+    check(!cuptiEnableCallback(1, s, CUPTI_CB_DOMAIN_RUNTIME_API, id), "enable");
+  check(!cuptiEnableDomain(1, s, CUPTI_CB_DOMAIN_RESOURCE) && !cuptiEnableDomain(1, s, CUPTI_CB_DOMAIN_SYNCHRONIZE), "domains");
+  cudaStreamCreate(&st);
+  add<<<dim3(2, 3, 1), 32, 256, st>>>(x);
+  check(a.launch.gridDim.x == 2 && a.launch.gridDim.y == 3 && a.launch.blockDim.x == 32 && a.launch.sharedMem == 256 && a.launch.stream == st,
+        "arguments of a launch");
+  check(a.launch.args && *(int **)a.launch.args[0] == x && a.symbol.find("add") != std::string::npos, "... its parameters and name");
+  cudaMemcpy(h, x, sizeof h, cudaMemcpyDeviceToHost);
+  check(a.copy.dst == h && a.copy.src == x && a.copy.count == sizeof h && a.copy.kind == cudaMemcpyDeviceToHost, "... of a copy");
+  cudaStreamSynchronize(st);
+  check(a.sync.stream == st, "... of a synchronisation");
+  cudaDeviceSynchronize();
+  cudaStreamDestroy(st);
+  const std::vector<std::pair<int, void *>> wanted = {
+    {CUPTI_CB_DOMAIN_RESOURCE * 100 + CUPTI_CBID_RESOURCE_STREAM_CREATED, st},
+    {CUPTI_CB_DOMAIN_SYNCHRONIZE * 100 + CUPTI_CBID_SYNCHRONIZE_STREAM_SYNCHRONIZED, st},
+    {CUPTI_CB_DOMAIN_SYNCHRONIZE * 100 + CUPTI_CBID_SYNCHRONIZE_CONTEXT_SYNCHRONIZED, nullptr},
+    {CUPTI_CB_DOMAIN_RESOURCE * 100 + CUPTI_CBID_RESOURCE_STREAM_DESTROY_STARTING, st}};
+  check(a.others == wanted, "streams and synchronisation in order");
+  check(!cuptiUnsubscribe(s), "unsubscribe");
+}
+
+static void synchronisation()
+{
+  cudaStream_t st;
+  cudaEvent_t e;
+  cudaStreamCreate(&st), cudaEventCreate(&e);
+  flush();
+  check(!cuptiActivityEnable(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION), "enable a kind");
+  cudaEventRecord(e, st);
+  cudaStreamWaitEvent(nullptr, e, 0), cudaEventSynchronize(e), cudaStreamSynchronize(st), cudaDeviceSynchronize();
+  flush();
+  check(now.syncs.size() == 4, "four records");
+  if (now.syncs.size() != 4) return;
+  const CUpti_ActivitySynchronization2 &w = now.syncs[0], &ev = now.syncs[1], &sy = now.syncs[2], &c = now.syncs[3];
+  const uint32_t none = CUPTI_SYNCHRONIZATION_INVALID_VALUE;
+  uint32_t id = 0;
+  cuptiGetStreamId(nullptr, st, &id);
+  check(w.type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT && ev.type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE &&
+          sy.type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE && c.type == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE,
+        "their types");
+  check(sy.streamId == id && w.streamId != id && ev.streamId == none && c.streamId == none, "their streams");
+  check(w.cudaEventId == ev.cudaEventId && sy.cudaEventId == none && c.cudaEventId == none, "their events");
+  check(name_of(call_of(sy.correlationId)) == "cudaStreamSynchronize_v3020" && sy.returnValue == 0 && sy.end >= sy.start, "the call");
+  check(!cuptiActivityDisable(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION), "disable");
+  cudaEventDestroy(e), cudaStreamDestroy(st);
+}
+
 // A clock of the program, of 2.5 GHz.
 static uint64_t CUPTIAPI tick()
 {
@@ -293,6 +378,8 @@ int main()
   graph(x);
   small_buffers(x);
   callbacks(x);
+  arguments_and_resources(x);
+  synchronisation();
   clocks(spun, khz / 1000);
   check(!cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), "disable");
   cudaDeviceSynchronize();
