@@ -18,7 +18,7 @@ else
   echo "not ok libs kernels: older than their sources; run src/libs/kernels/build.sh"
   failed=1
 fi
-[ $# -gt 0 ] || set -- products large narrow scaled vectors fourier names networks pooling graphs random sparse sparse_vectors sorting systems tridiagonal incomplete dense eigen profiler
+[ $# -gt 0 ] || set -- products large narrow scaled vectors legacy fourier names networks pooling graphs random sparse sparse_vectors sorting systems tridiagonal incomplete dense eigen profiler
 lacking=''
 if [ ! -f "$libs/libwarpstep-libs.so" ]; then
   lacking="no libraries in $libs"
@@ -61,7 +61,7 @@ for name; do
       echo "not ok libs names: the program took another library"
       failed=1
     fi
-    # The interface without handles is refused by name: a function that nobody exports ends a program in the loader.
+    # Of the interface without handles, too, a function that nobody exports would end a program in the loader.
     missing=$(comm -23 <(grep -oE '\bcublas[A-Z][A-Za-z0-9]* *\(' "$(dirname "$nvcc")/../include/cublas.h" | tr -d ' (' | sort -u) \
       <(nm -D --defined-only "$libs/libwarpstep-libs.so" | sed 's/.* //; s/@.*//' | sort -u) | paste -sd ' ')
     if [ -z "$missing" ]; then

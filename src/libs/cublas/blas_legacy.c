@@ -1,22 +1,223 @@
-/* The interface without handles (cublas.h), which cuBLAS still has: each function says so and returns a status that is
- * no success, so that programs load and those that call one know. */
+/* The interface of before 2010 (cublas.h): no handles, factors and results by value, letters for operations, and an error
+ * that stays until it is asked for. Each function is the one with a handle, on one handle of the process.
+ */
+#include <pthread.h>
+
 #include "libs/cublas/blas_types.h"
 
-#define LEGACY(name) \
-  PUBLIC blas_status name(void) { return blas_refuse(#name, "the interface without handles; include cublas_v2.h"); }
-#define REAL(n)    LEGACY(cublasS##n) LEGACY(cublasD##n)
-#define COMPLEX(n) LEGACY(cublasC##n) LEGACY(cublasZ##n)
+struct single {
+  float x, y;
+};
+struct two {
+  double x, y;
+};
+
+/* Where the program has one library it has one of these; the interface has no place for it. */
+static struct {
+  pthread_mutex_t lock;
+  struct blas *handle; /* NULL: cublasInit was not called */
+  blas_status last;    /* the newest error since cublasGetError */
+} the_legacy = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static struct blas *current(void)
+{
+  pthread_mutex_lock(&the_legacy.lock);
+  struct blas *h = the_legacy.handle;
+  pthread_mutex_unlock(&the_legacy.lock);
+  return h;
+}
+
+static blas_status keep(blas_status s)
+{
+  if (s == BLAS_SUCCESS) return s;
+  pthread_mutex_lock(&the_legacy.lock);
+  the_legacy.last = s;
+  pthread_mutex_unlock(&the_legacy.lock);
+  return s;
+}
+
+PUBLIC blas_status cublasInit(void)
+{
+  blas_status s = BLAS_SUCCESS;
+  pthread_mutex_lock(&the_legacy.lock);
+  if (!the_legacy.handle) s = blas_open(&the_legacy.handle);
+  pthread_mutex_unlock(&the_legacy.lock);
+  return s;
+}
+
+PUBLIC blas_status cublasShutdown(void)
+{
+  pthread_mutex_lock(&the_legacy.lock);
+  const blas_status s = blas_close(the_legacy.handle);
+  the_legacy.handle = NULL;
+  pthread_mutex_unlock(&the_legacy.lock);
+  return s;
+}
+
+/* And forgets it. */
+PUBLIC blas_status cublasGetError(void)
+{
+  pthread_mutex_lock(&the_legacy.lock);
+  const blas_status s = the_legacy.last;
+  the_legacy.last = BLAS_SUCCESS;
+  pthread_mutex_unlock(&the_legacy.lock);
+  return s;
+}
+
+PUBLIC blas_status cublasGetVersion(int *version)
+{
+  if (!version) return BLAS_INVALID_VALUE;
+  if (!current()) return BLAS_NOT_INITIALIZED;
+  *version = BLAS_VERSION;
+  return BLAS_SUCCESS;
+}
+
+PUBLIC blas_status cublasAlloc(int n, int element, void **out)
+{
+  uint64_t at = 0;
+  if (!current()) return BLAS_NOT_INITIALIZED;
+  if (n <= 0 || element <= 0 || !out) return BLAS_INVALID_VALUE;
+  if (cuMemAlloc_v2(&at, (size_t)n * (size_t)element) != DRIVER_OK) return BLAS_ALLOC_FAILED;
+  *out = (void *)(uintptr_t)at;
+  return BLAS_SUCCESS;
+}
+
+PUBLIC blas_status cublasFree(void *p)
+{
+  if (!current()) return BLAS_NOT_INITIALIZED;
+  if (!p) return BLAS_SUCCESS;
+  return cuMemFree_v2((uint64_t)(uintptr_t)p) == DRIVER_OK ? BLAS_SUCCESS : BLAS_INTERNAL_ERROR;
+}
+
+PUBLIC blas_status cublasSetKernelStream(driver_stream stream)
+{
+  struct blas *h = current();
+  if (h) h->stream = stream;
+  return h ? BLAS_SUCCESS : BLAS_NOT_INITIALIZED;
+}
+
+/* Letters: an unknown one is a number that the functions with a handle refuse. */
+enum { UNKNOWN = 99 };
+static int op_of(char c)
+{
+  switch (c) {
+  case 'n': case 'N': return BLAS_OP_N;
+  case 't': case 'T': return BLAS_OP_T;
+  case 'c': case 'C': return BLAS_OP_C;
+  default: return UNKNOWN;
+  }
+}
+static int side_of(char c) { return c == 'l' || c == 'L' ? BLAS_LEFT : c == 'r' || c == 'R' ? BLAS_RIGHT : UNKNOWN; }
+static int fill_of(char c) { return c == 'l' || c == 'L' ? BLAS_LOWER : c == 'u' || c == 'U' ? BLAS_UPPER : UNKNOWN; }
+static int unit_of(char c) { return c == 'n' || c == 'N' ? BLAS_NON_UNIT : c == 'u' || c == 'U' ? BLAS_UNIT : UNKNOWN; }
+
+/* What the functions without a handle call: those with one (blas_vector.c, blas_gemm.c). */
+#define WITH_HANDLE(l)                                                                                               \
+  blas_status cublas##l##axpy_v2(struct blas *, int, const void *, const void *, int, void *, int);                  \
+  blas_status cublas##l##copy_v2(struct blas *, int, const void *, int, void *, int);                                \
+  blas_status cublas##l##swap_v2(struct blas *, int, void *, int, void *, int);                                      \
+  blas_status cublas##l##scal_v2(struct blas *, int, const void *, void *, int);                                     \
+  blas_status cublas##l##gemv_v2(struct blas *, int, int, int, const void *, const void *, int, const void *, int,   \
+                                 const void *, void *, int);                                                         \
+  blas_status cublas##l##trsm_v2(struct blas *, int, int, int, int, int, int, const void *, const void *, int,       \
+                                 void *, int);                                                                       \
+  blas_status cublas##l##gemm_v2(struct blas *, int, int, int, int, int, const void *, const void *, int,            \
+                                 const void *, int, const void *, void *, int);
+WITH_HANDLE(S) WITH_HANDLE(D) WITH_HANDLE(C) WITH_HANDLE(Z)
+
+#define LEGACY_EVERY(l, T)                                                                                           \
+  PUBLIC void cublas##l##axpy(int n, T alpha, const void *x, int incx, void *y, int incy)                            \
+  {                                                                                                                  \
+    keep(cublas##l##axpy_v2(current(), n, &alpha, x, incx, y, incy));                                                \
+  }                                                                                                                  \
+  PUBLIC void cublas##l##copy(int n, const void *x, int incx, void *y, int incy)                                     \
+  {                                                                                                                  \
+    keep(cublas##l##copy_v2(current(), n, x, incx, y, incy));                                                        \
+  }                                                                                                                  \
+  PUBLIC void cublas##l##swap(int n, void *x, int incx, void *y, int incy)                                           \
+  {                                                                                                                  \
+    keep(cublas##l##swap_v2(current(), n, x, incx, y, incy));                                                        \
+  }                                                                                                                  \
+  PUBLIC void cublas##l##scal(int n, T alpha, void *x, int incx)                                                     \
+  {                                                                                                                  \
+    keep(cublas##l##scal_v2(current(), n, &alpha, x, incx));                                                         \
+  }                                                                                                                  \
+  PUBLIC void cublas##l##gemv(char trans, int m, int n, T alpha, const void *a, int lda, const void *x, int incx,    \
+                              T beta, void *y, int incy)                                                             \
+  {                                                                                                                  \
+    keep(cublas##l##gemv_v2(current(), op_of(trans), m, n, &alpha, a, lda, x, incx, &beta, y, incy));                \
+  }                                                                                                                  \
+  PUBLIC void cublas##l##trsm(char side, char uplo, char trans, char diag, int m, int n, T alpha, const void *a,     \
+                              int lda, void *b, int ldb)                                                             \
+  {                                                                                                                  \
+    keep(cublas##l##trsm_v2(current(), side_of(side), fill_of(uplo), op_of(trans), unit_of(diag), m, n, &alpha, a,   \
+                            lda, b, ldb));                                                                           \
+  }                                                                                                                  \
+  PUBLIC void cublas##l##gemm(char transa, char transb, int m, int n, int k, T alpha, const void *a, int lda,        \
+                              const void *b, int ldb, T beta, void *c, int ldc)                                      \
+  {                                                                                                                  \
+    keep(cublas##l##gemm_v2(current(), op_of(transa), op_of(transb), m, n, k, &alpha, a, lda, b, ldb, &beta, c,      \
+                            ldc));                                                                                   \
+  }
+LEGACY_EVERY(S, float) LEGACY_EVERY(D, double) LEGACY_EVERY(C, struct single) LEGACY_EVERY(Z, struct two)
+
+/* Numbers out of vectors. */
+#define LEGACY_SUM(name, R)                                                                                          \
+  blas_status name##_v2(struct blas *, int, const void *, int, void *);                                              \
+  PUBLIC R name(int n, const void *x, int incx)                                                                      \
+  {                                                                                                                  \
+    R r = {0};                                                                                                       \
+    keep(name##_v2(current(), n, x, incx, &r));                                                                      \
+    return r;                                                                                                        \
+  }
+LEGACY_SUM(cublasSnrm2, float) LEGACY_SUM(cublasDnrm2, double) LEGACY_SUM(cublasScnrm2, float) LEGACY_SUM(cublasDznrm2, double)
+LEGACY_SUM(cublasSasum, float) LEGACY_SUM(cublasDasum, double) LEGACY_SUM(cublasScasum, float) LEGACY_SUM(cublasDzasum, double)
+LEGACY_SUM(cublasIsamax, int) LEGACY_SUM(cublasIdamax, int) LEGACY_SUM(cublasIcamax, int) LEGACY_SUM(cublasIzamax, int)
+LEGACY_SUM(cublasIsamin, int) LEGACY_SUM(cublasIdamin, int) LEGACY_SUM(cublasIcamin, int) LEGACY_SUM(cublasIzamin, int)
+
+#define LEGACY_DOT(name, R)                                                                                          \
+  blas_status name##_v2(struct blas *, int, const void *, int, const void *, int, void *);                           \
+  PUBLIC R name(int n, const void *x, int incx, const void *y, int incy)                                             \
+  {                                                                                                                  \
+    R r = {0};                                                                                                       \
+    keep(name##_v2(current(), n, x, incx, y, incy, &r));                                                             \
+    return r;                                                                                                        \
+  }
+LEGACY_DOT(cublasSdot, float) LEGACY_DOT(cublasDdot, double) LEGACY_DOT(cublasCdotu, struct single)
+LEGACY_DOT(cublasCdotc, struct single) LEGACY_DOT(cublasZdotu, struct two) LEGACY_DOT(cublasZdotc, struct two)
+
+#define LEGACY_SCALE_REAL(name, R)                                                                                   \
+  blas_status name##_v2(struct blas *, int, const void *, void *, int);                                              \
+  PUBLIC void name(int n, R alpha, void *x, int incx) { keep(name##_v2(current(), n, &alpha, x, incx)); }
+LEGACY_SCALE_REAL(cublasCsscal, float) LEGACY_SCALE_REAL(cublasZdscal, double)
+
+#define LEGACY_ROT(name, R)                                                                                          \
+  blas_status name##_v2(struct blas *, int, void *, int, void *, int, const void *, const void *);                   \
+  PUBLIC void name(int n, void *x, int incx, void *y, int incy, R c, R s)                                            \
+  {                                                                                                                  \
+    keep(name##_v2(current(), n, x, incx, y, incy, &c, &s));                                                         \
+  }
+LEGACY_ROT(cublasSrot, float) LEGACY_ROT(cublasDrot, double)
+
+#define LEGACY_GER(name, T)                                                                                          \
+  blas_status name##_v2(struct blas *, int, int, const void *, const void *, int, const void *, int, void *, int);   \
+  PUBLIC void name(int m, int n, T alpha, const void *x, int incx, const void *y, int incy, void *a, int lda)        \
+  {                                                                                                                  \
+    keep(name##_v2(current(), m, n, &alpha, x, incx, y, incy, a, lda));                                              \
+  }
+LEGACY_GER(cublasSger, float) LEGACY_GER(cublasDger, double) LEGACY_GER(cublasCgeru, struct single)
+LEGACY_GER(cublasCgerc, struct single) LEGACY_GER(cublasZgeru, struct two) LEGACY_GER(cublasZgerc, struct two)
+
+/* What the interface with handles does not have, either: each says so, and cublasGetError. */
+#define REFUSED(name) \
+  PUBLIC void name(void) { keep(blas_refuse(#name, "this function")); }
+#define REAL(n)    REFUSED(cublasS##n) REFUSED(cublasD##n)
+#define COMPLEX(n) REFUSED(cublasC##n) REFUSED(cublasZ##n)
 #define EVERY(n)   REAL(n) COMPLEX(n)
 
-EVERY(axpy) EVERY(copy) EVERY(gbmv) EVERY(gemm) EVERY(gemv) EVERY(rot) EVERY(rotg) EVERY(scal) EVERY(swap)
-EVERY(symm) EVERY(syr2k) EVERY(syrk) EVERY(tbmv) EVERY(tbsv) EVERY(tpmv) EVERY(tpsv) EVERY(trmm) EVERY(trmv)
-EVERY(trsm) EVERY(trsv)
-REAL(asum) REAL(dot) REAL(ger) REAL(nrm2) REAL(rotm) REAL(rotmg) REAL(sbmv) REAL(spmv) REAL(spr) REAL(spr2)
-REAL(symv) REAL(syr) REAL(syr2)
-COMPLEX(dotc) COMPLEX(dotu) COMPLEX(gerc) COMPLEX(geru) COMPLEX(hbmv) COMPLEX(hemm) COMPLEX(hemv) COMPLEX(her)
-COMPLEX(her2) COMPLEX(her2k) COMPLEX(herk) COMPLEX(hpmv) COMPLEX(hpr) COMPLEX(hpr2)
-LEGACY(cublasAlloc) LEGACY(cublasCsrot) LEGACY(cublasCsscal) LEGACY(cublasDzasum) LEGACY(cublasDznrm2)
-LEGACY(cublasFree) LEGACY(cublasGetError) LEGACY(cublasGetVersion) LEGACY(cublasIcamax) LEGACY(cublasIcamin)
-LEGACY(cublasIdamax) LEGACY(cublasIdamin) LEGACY(cublasInit) LEGACY(cublasIsamax) LEGACY(cublasIsamin)
-LEGACY(cublasIzamax) LEGACY(cublasIzamin) LEGACY(cublasScasum) LEGACY(cublasScnrm2)
-LEGACY(cublasSetKernelStream) LEGACY(cublasShutdown) LEGACY(cublasZdrot) LEGACY(cublasZdscal)
+EVERY(gbmv) EVERY(rotg) EVERY(symm) EVERY(syr2k) EVERY(syrk) EVERY(tbmv) EVERY(tbsv) EVERY(tpmv) EVERY(tpsv)
+EVERY(trmm) EVERY(trmv) EVERY(trsv)
+REAL(rotm) REAL(rotmg) REAL(sbmv) REAL(spmv) REAL(spr) REAL(spr2) REAL(symv) REAL(syr) REAL(syr2)
+COMPLEX(rot) COMPLEX(hbmv) COMPLEX(hemm) COMPLEX(hemv) COMPLEX(her) COMPLEX(her2) COMPLEX(her2k) COMPLEX(herk)
+COMPLEX(hpmv) COMPLEX(hpr) COMPLEX(hpr2)
+REFUSED(cublasCsrot) REFUSED(cublasZdrot)
