@@ -194,8 +194,8 @@ static void test_callbacks(void **state)
   OK(cuMemFree_v2(p));
 }
 
-/* CUpti_ActivitySynchronization2: each kind says whom it waited for and leaves out what does not belong to it; those that
- * fail come when the program asks for them. */
+/* CUpti_ActivitySynchronization2: each kind says whom it waited for and leaves out what does not belong to it; those
+ * that fail come when the program asks for them. */
 static void test_synchronisation(void **state)
 {
   CUdeviceptr p = cuda_floats(64, 0, 1);
@@ -301,9 +301,12 @@ static void test_resources(void **state)
     uint32_t id;
     CUcontext context;
     CUstream stream;
-  } want_said[] = {{DOMAIN_SYNCHRONIZE, CONTEXT_SYNCHRONIZED, old, NULL}, {DOMAIN_RESOURCE, RESOURCE_STREAM_CREATED, old, st},
-                   {DOMAIN_SYNCHRONIZE, STREAM_SYNCHRONIZED, old, st}, {DOMAIN_RESOURCE, RESOURCE_STREAM_DESTROYED, old, st},
-                   {DOMAIN_RESOURCE, RESOURCE_MODULE_LOADED, old, NULL}, {DOMAIN_RESOURCE, RESOURCE_MODULE_UNLOADED, old, NULL},
+  } want_said[] = {{DOMAIN_SYNCHRONIZE, CONTEXT_SYNCHRONIZED, old, NULL},
+                   {DOMAIN_RESOURCE, RESOURCE_STREAM_CREATED, old, st},
+                   {DOMAIN_SYNCHRONIZE, STREAM_SYNCHRONIZED, old, st},
+                   {DOMAIN_RESOURCE, RESOURCE_STREAM_DESTROYED, old, st},
+                   {DOMAIN_RESOURCE, RESOURCE_MODULE_LOADED, old, NULL},
+                   {DOMAIN_RESOURCE, RESOURCE_MODULE_UNLOADED, old, NULL},
                    {DOMAIN_RESOURCE, RESOURCE_CONTEXT_CREATED, mine, NULL},
                    {DOMAIN_RESOURCE, RESOURCE_CONTEXT_DESTROYED, mine, NULL}};
   assert_int_equal(n_said, sizeof want_said / sizeof want_said[0]);

@@ -1,6 +1,6 @@
 /* The arguments of a call as CUPTI's functionParams has them: a structure with a member for each, in their order and of
- * their types (generated_cuda_meta.h and generated_cuda_runtime_api_meta.h of the toolkit declare it for each function).
- * ARGUMENTS(a, b) is the address of one that lives as long as the block it is in.
+ * their types (generated_cuda_meta.h and generated_cuda_runtime_api_meta.h of the toolkit declare one for each
+ * function). ARGUMENTS(a, b) is the address of one that lives as long as the block it is in.
  */
 #ifndef WS_CUDA_ARGUMENTS_H
 #define WS_CUDA_ARGUMENTS_H

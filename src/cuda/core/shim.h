@@ -141,6 +141,8 @@ struct shim {
   struct object_notes object_notes;
   struct loaded_module *modules; /* modules.c */
   uint32_t modules_made;
+  /* The kernel's name of a host function that the program registered, or NULL. The runtime's; NULL: nothing was. */
+  const char *(*registered_name)(struct shim *, const void *host);
   struct streams streams;
   struct stream_capture *captures; /* stream_capture.c: those going on */
   struct graphs graphs;

@@ -1,5 +1,5 @@
-/* CUPTI's callback interface: one subscriber, who hears of calls of the driver and the runtime, of what they make and of
- * what they waited for (cupti_resource.c). */
+/* CUPTI's callback interface: one subscriber, who hears of calls of the driver and the runtime, of what they make and
+ * of what they waited for (cupti_resource.c). */
 #include <string.h>
 
 #include "cuda/cupti/cupti_state.h"

@@ -1,6 +1,6 @@
-/* What calls do to contexts, streams and modules, and what they wait for: CUPTI's resource and synchronise callbacks, and
- * records of synchronisation. What is made is found when the call ends, by its number; what is destroyed or waited for
- * is among the call's arguments (CUPTI reference, CUpti_CallbackIdResource, CUpti_CallbackIdSync,
+/* What calls do to contexts, streams and modules, and what they wait for: CUPTI's resource and synchronise callbacks,
+ * and records of synchronisation. What is made is found when the call ends, by its number; what is destroyed or waited
+ * for is among the call's arguments (CUPTI reference, CUpti_CallbackIdResource, CUpti_CallbackIdSync,
  * CUpti_ActivitySynchronization2).
  */
 #include <string.h>
@@ -160,7 +160,8 @@ static int wait_of(const char *function)
 }
 
 /* Whom a call waits for. With the shim's lock; handles may be any. */
-static struct cupti_sync_data waited_for(struct shim *s, const struct traced_call *t, int type, struct cupti_sync_record *r)
+static struct cupti_sync_data waited_for(struct shim *s, const struct traced_call *t, int type,
+                                         struct cupti_sync_record *r)
 {
   struct cupti_sync_data d = {.context = context_current(s)};
   r->stream = r->event = SYNC_NOTHING;

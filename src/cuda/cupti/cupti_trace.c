@@ -7,7 +7,6 @@
 #include "cuda/core/kernel.h"
 #include "cuda/core/task.h"
 #include "cuda/cupti/cupti_state.h"
-#include "cuda/runtime/runtime.h"
 
 /* Records are handed over by the program's calls from so many bytes on. */
 enum { MANY_BYTES = 4 << 20, PS_IN_NS = 1000 };
@@ -46,7 +45,8 @@ static const char *symbol_of(struct shim *s, const struct traced_call *t)
   for (unsigned i = 0; t->arguments && i < sizeof launches / sizeof launches[0]; i++) {
     if (strcmp(launches[i].function, t->name) != 0) continue;
     const struct function *f = ((const struct function *const *)t->arguments)[launches[i].argument];
-    return module_is_function(s, f) ? f->kernel->name : rt_function_name(s, f);
+    if (module_is_function(s, f)) return f->kernel->name;
+    return s->registered_name ? s->registered_name(s, f) : NULL;
   }
   return NULL;
 }
@@ -145,7 +145,8 @@ static void kernel(struct tracer *tracer, const struct launch_request *q, uint64
   const struct module_kernel *k = q->function->kernel;
   struct cupti_kernel_record r = {
     .kind = is_on(c, KIND_CONCURRENT_KERNEL) ? KIND_CONCURRENT_KERNEL : KIND_KERNEL, .registers = (uint16_t)k->regs,
-    .start = cupti_when(c, &q->call, begin), .end = cupti_when(c, &q->call, end), .completed = cupti_when(c, &q->call, end),
+    .start = cupti_when(c, &q->call, begin), .end = cupti_when(c, &q->call, end),
+    .completed = cupti_when(c, &q->call, end),
     .device = q->function->module->board->number, .context = q->context ? (uint32_t)q->context->id : 0,
     .stream = (uint32_t)q->stream_id, .shared_static = (int32_t)k->shared_static, .shared_dynamic = (int32_t)q->shared,
     .local_thread = k->stack_bytes, .correlation = q->call.number, .grid_id = (int64_t)q->number,
@@ -177,8 +178,9 @@ static void filled(struct cupti *c, const struct task *w)
 {
   const struct fill *p = &w->op.memset;
   const struct cupti_fill_record r = {
-    .kind = KIND_MEMSET, .value = p->value, .bytes = p->width * p->height, .start = cupti_when(c, &w->call, w->command.begin),
-    .end = cupti_when(c, &w->call, w->command.end), .device = w->command.gpu, .context = 1, .stream = (uint32_t)w->stream_id,
+    .kind = KIND_MEMSET, .value = p->value, .bytes = p->width * p->height,
+    .start = cupti_when(c, &w->call, w->command.begin), .end = cupti_when(c, &w->call, w->command.end),
+    .device = w->command.gpu, .context = 1, .stream = (uint32_t)w->stream_id,
     .correlation = w->call.number, .memory_kind = p->to.device ? MEMORY_DEVICE : MEMORY_PINNED };
   cupti_keep(c, &r, sizeof r);
 }

@@ -28,7 +28,8 @@ CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, uns
                         unsigned bz, unsigned shared, CUstream stream, void **params, void **extra)
 {
   struct launch_request q = { .grid = { gx, gy, gz }, .block = { bx, by, bz }, .shared = shared };
-  DRIVER_OF((f, gx, gy, gz, bx, by, bz, shared, stream, params, extra), NEED_CONTEXT, launch(s, f, &q, stream, params, extra));
+  DRIVER_OF((f, gx, gy, gz, bx, by, bz, shared, stream, params, extra), NEED_CONTEXT,
+            launch(s, f, &q, stream, params, extra));
 }
 
 CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,

@@ -82,7 +82,8 @@ CUresult cuMemAllocHost_v2(void **p, size_t bytes)
 
 CUresult cuMemHostAlloc(void **p, size_t bytes, unsigned flags)
 {
-  DRIVER_OF((p, bytes, flags), NEED_CONTEXT, flags <= 7 ? alloc_host(s, p, bytes, BLOCK_PINNED, flags) : CUDA_ERROR_INVALID_VALUE);
+  DRIVER_OF((p, bytes, flags), NEED_CONTEXT,
+            flags <= 7 ? alloc_host(s, p, bytes, BLOCK_PINNED, flags) : CUDA_ERROR_INVALID_VALUE);
 }
 
 static CUresult alloc_managed(struct shim *s, CUdeviceptr *out, size_t bytes, unsigned flags)
@@ -150,7 +151,8 @@ CUresult cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream 
 
 CUresult cuMemcpyHtoD_v2(CUdeviceptr dst, const void *src, size_t bytes)
 {
-  DRIVER_OF((dst, src, bytes), NEED_CONTEXT, copy(s, dst, (uint64_t)(uintptr_t)src, bytes, COPY_HOST_TO_DEVICE, NULL, true));
+  DRIVER_OF((dst, src, bytes), NEED_CONTEXT,
+            copy(s, dst, (uint64_t)(uintptr_t)src, bytes, COPY_HOST_TO_DEVICE, NULL, true));
 }
 
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void *src, size_t bytes, CUstream stream)
@@ -161,7 +163,8 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void *src, size_t bytes, CU
 
 CUresult cuMemcpyDtoH_v2(void *dst, CUdeviceptr src, size_t bytes)
 {
-  DRIVER_OF((dst, src, bytes), NEED_CONTEXT, copy(s, (uint64_t)(uintptr_t)dst, src, bytes, COPY_DEVICE_TO_HOST, NULL, true));
+  DRIVER_OF((dst, src, bytes), NEED_CONTEXT,
+            copy(s, (uint64_t)(uintptr_t)dst, src, bytes, COPY_DEVICE_TO_HOST, NULL, true));
 }
 
 CUresult cuMemcpyDtoHAsync_v2(void *dst, CUdeviceptr src, size_t bytes, CUstream stream)

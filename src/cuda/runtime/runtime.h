@@ -29,8 +29,6 @@ struct rt_binary {
 
 /* The host function that `func`, itself or a handle of it, stands for; anything else as it is. */
 const void *rt_host_function(struct shim *, const void *func);
-/* The kernel's name of a host function that was registered; NULL: it was not. */
-const char *rt_function_name(struct shim *, const void *host);
 /* The kernel on the current device of a host function, or of a handle that cudaGetKernel or the driver gave out.
  * cudaErrorInvalidDeviceFunction: neither. */
 CUresult rt_function(struct shim *, const void *host, struct function **out);

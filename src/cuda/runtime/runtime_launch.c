@@ -72,19 +72,22 @@ static CUresult launch(struct shim *s, const void *func, dim3 grid, dim3 block, 
 CUresult cudaLaunchKernel(const void *func, dim3 grid, dim3 block, void **args, size_t shared,
                           CUstream stream)
 {
-  RUNTIME_OF((func, grid, block, args, shared, stream), NEED_CONTEXT, launch(s, func, grid, block, args, shared, stream, false));
+  RUNTIME_OF((func, grid, block, args, shared, stream), NEED_CONTEXT,
+             launch(s, func, grid, block, args, shared, stream, false));
 }
 
 CUresult __cudaLaunchKernel(CUkernel kernel, dim3 grid, dim3 block, void **args, size_t shared,
                             CUstream stream)
 {
-  RUNTIME_OF((kernel, grid, block, args, shared, stream), NEED_CONTEXT, launch(s, kernel, grid, block, args, shared, stream, false));
+  RUNTIME_OF((kernel, grid, block, args, shared, stream), NEED_CONTEXT,
+             launch(s, kernel, grid, block, args, shared, stream, false));
 }
 
 CUresult cudaLaunchCooperativeKernel(const void *func, dim3 grid, dim3 block, void **args,
                                      size_t shared, CUstream stream)
 {
-  RUNTIME_OF((func, grid, block, args, shared, stream), NEED_CONTEXT, launch(s, func, grid, block, args, shared, stream, true));
+  RUNTIME_OF((func, grid, block, args, shared, stream), NEED_CONTEXT,
+             launch(s, func, grid, block, args, shared, stream, true));
 }
 
 static CUresult launch_ex(struct shim *s, const cudaLaunchConfig_t *c, const void *func, void **args)

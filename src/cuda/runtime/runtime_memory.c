@@ -283,8 +283,8 @@ static CUresult symbol_copy(struct shim *s, const void *symbol, void *host, size
 
 CUresult cudaMemcpyToSymbol(const void *symbol, const void *src, size_t bytes, size_t offset, int kind)
 {
-  RUNTIME_OF((symbol, src, bytes, offset, kind), NEED_CONTEXT, symbol_copy(s, symbol, (void *)(uintptr_t)src, bytes, offset, true, kind,
-                                    NULL, true));
+  RUNTIME_OF((symbol, src, bytes, offset, kind), NEED_CONTEXT,
+             symbol_copy(s, symbol, (void *)(uintptr_t)src, bytes, offset, true, kind, NULL, true));
 }
 
 CUresult cudaMemcpyToSymbolAsync(const void *symbol, const void *src, size_t bytes, size_t offset,
@@ -296,7 +296,8 @@ CUresult cudaMemcpyToSymbolAsync(const void *symbol, const void *src, size_t byt
 
 CUresult cudaMemcpyFromSymbol(void *dst, const void *symbol, size_t bytes, size_t offset, int kind)
 {
-  RUNTIME_OF((dst, symbol, bytes, offset, kind), NEED_CONTEXT, symbol_copy(s, symbol, dst, bytes, offset, false, kind, NULL, true));
+  RUNTIME_OF((dst, symbol, bytes, offset, kind), NEED_CONTEXT,
+             symbol_copy(s, symbol, dst, bytes, offset, false, kind, NULL, true));
 }
 
 CUresult cudaMemcpyFromSymbolAsync(void *dst, const void *symbol, size_t bytes, size_t offset,

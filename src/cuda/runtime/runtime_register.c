@@ -14,6 +14,7 @@ struct registered {
 };
 
 static struct registered *registered(struct shim *);
+static struct rt_symbol *find_function(struct shim *, const void *host);
 
 /* The primary context goes away: modules are loaded again when needed, handles of kernels stay valid. */
 static void forget_modules(struct shim *s, struct board *on)
@@ -39,9 +40,16 @@ static struct shim *locked(void)
   return s;
 }
 
+static const char *registered_name(struct shim *s, const void *host)
+{
+  const struct rt_symbol *y = find_function(s, host);
+  return y ? y->name : NULL;
+}
+
 void **__cudaRegisterFatBinary(void *image)
 {
   struct shim *s = locked();
+  s->registered_name = registered_name;
   struct rt_binary *b = shim_alloc(sizeof *b);
   *b = (struct rt_binary){ .next = registered(s)->binaries, .image = image };
   registered(s)->binaries = b;
@@ -225,12 +233,6 @@ const void *rt_host_function(struct shim *s, const void *func)
   const struct rt_symbol *y = find_function(s, func);
   if (!y) y = find_handle(s, func);
   return y ? y->host : func;
-}
-
-const char *rt_function_name(struct shim *s, const void *host)
-{
-  const struct rt_symbol *y = find_function(s, host);
-  return y ? y->name : NULL;
 }
 
 CUresult rt_variable(struct shim *s, const void *host, CUdeviceptr *addr, size_t *bytes)

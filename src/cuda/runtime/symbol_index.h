@@ -1,5 +1,5 @@
-/* Which registered function a pointer of the program stands for. A framework registers a hundred thousand kernels and asks
- * at every launch, so each question is one probe of a table instead of a walk along the lists.
+/* Which registered function a pointer of the program stands for. A framework registers a hundred thousand kernels and
+ * asks at every launch, so each question is one probe of a table instead of a walk along the lists.
  */
 #ifndef WS_CUDA_SYMBOL_INDEX_H
 #define WS_CUDA_SYMBOL_INDEX_H

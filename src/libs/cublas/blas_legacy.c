@@ -1,5 +1,5 @@
-/* The interface of before 2010 (cublas.h): no handles, factors and results by value, letters for operations, and an error
- * that stays until it is asked for. Each function is the one with a handle, on one handle of the process.
+/* The interface of before 2010 (cublas.h): no handles, factors and results by value, letters for operations, and an
+ * error that stays until it is asked for. Each function is the one with a handle, on one handle of the process.
  */
 #include <pthread.h>
 
@@ -170,8 +170,9 @@ LEGACY_EVERY(S, float) LEGACY_EVERY(D, double) LEGACY_EVERY(C, struct single) LE
     keep(name##_v2(current(), n, x, incx, &r));                                                                      \
     return r;                                                                                                        \
   }
-LEGACY_SUM(cublasSnrm2, float) LEGACY_SUM(cublasDnrm2, double) LEGACY_SUM(cublasScnrm2, float) LEGACY_SUM(cublasDznrm2, double)
-LEGACY_SUM(cublasSasum, float) LEGACY_SUM(cublasDasum, double) LEGACY_SUM(cublasScasum, float) LEGACY_SUM(cublasDzasum, double)
+LEGACY_SUM(cublasSnrm2, float) LEGACY_SUM(cublasDnrm2, double) LEGACY_SUM(cublasScnrm2, float)
+LEGACY_SUM(cublasDznrm2, double) LEGACY_SUM(cublasSasum, float) LEGACY_SUM(cublasDasum, double)
+LEGACY_SUM(cublasScasum, float) LEGACY_SUM(cublasDzasum, double)
 LEGACY_SUM(cublasIsamax, int) LEGACY_SUM(cublasIdamax, int) LEGACY_SUM(cublasIcamax, int) LEGACY_SUM(cublasIzamax, int)
 LEGACY_SUM(cublasIsamin, int) LEGACY_SUM(cublasIdamin, int) LEGACY_SUM(cublasIcamin, int) LEGACY_SUM(cublasIzamin, int)
 
