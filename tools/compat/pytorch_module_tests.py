@@ -90,6 +90,9 @@ def test_optimizers(info, way):
     if info.only_supports_sparse_grads:
         pytest.skip("of sparse gradients alone")
     for item in info.optim_inputs_func(device="cpu"):
+        # LBFGS that maximises a sum of squares is at 1e30 after three steps: on the CPU, too, another last bit of one weight changes all digits.
+        if info.optim_cls.__name__ == "LBFGS" and item.kwargs.get("maximize"):
+            continue
         options = {k: v for k, v in item.kwargs.items() if k not in ("foreach", "fused", "capturable", "differentiable")}
         torch.manual_seed(1)
         host = nn.Sequential(nn.Linear(20, 12, dtype=torch.float64), nn.Tanh(), nn.Linear(12, 5, dtype=torch.float64))

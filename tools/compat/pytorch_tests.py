@@ -61,9 +61,14 @@ for _m in pkgutil.iter_modules(_internal.__path__):
 
 
 def copy_of(repo, name):
-    """The tree's folder test, without what pytest of another version refuses. Beside the tree's own `torch` the import would take that."""
+    """The tree's folder test, without what pytest of another version refuses. Beside the tree's own `torch` the import would take that.
+    Until 2.5 some classes called their parent's setUp so that, as the package makes classes of devices now, it calls itself."""
     tests = pathlib.Path(name) / "test"
     shutil.copytree(repo / "test", tests)
+    for path in tests.rglob("test_*.py"):
+        text = path.read_text(encoding="utf-8")
+        if "super(self.__class__, self)" in text:
+            path.write_text(text.replace("super(self.__class__, self)", "super()"), encoding="utf-8")
     for other in ("conftest.py", "pytest_shard_custom.py"):
         (tests / other).unlink(missing_ok=True)
     if (repo / "tools").is_dir():
@@ -89,7 +94,9 @@ def main():
     with tempfile.TemporaryDirectory() as name, open(args.out, "a", encoding="utf-8") as out:
         tests = copy_of(args.repo, name)
         gone = pathlib.Path(name) / "gone"
-        environment = {"WS_ONLY": args.only, "WS_GONE": str(gone), "PYTORCH_TESTING_DEVICE_ONLY_FOR": "cuda", "TORCHINDUCTOR_COMPILE_THREADS": "1"}
+        # Older tests leave TF32 switched on, which the package takes for a failure of the test.
+        environment = {"WS_ONLY": args.only, "WS_GONE": str(gone), "PYTORCH_TESTING_DEVICE_ONLY_FOR": "cuda", "TORCHINDUCTOR_COMPILE_THREADS": "1",
+                       "PYTORCH_DISABLE_FP32_PRECISION_LEAK_CHECK": "1"}
         for file in args.files or FILES:
             gone.write_text("", encoding="utf-8")
             good = counted.run_file(args, tests, file, str(pathlib.Path(file).parent), out, environment, PLUGIN) and good
