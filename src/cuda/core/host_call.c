@@ -26,9 +26,11 @@ static void call(struct shim *s, const struct task *w)
   void *data = w->op.host.data;
   shim_flush_print(s);
   if (s->polls) poll_trap_behind_call(s); /* what the last function looked at does not count */
+  s->host_calls.calls = true;
   pthread_mutex_unlock(&s->lock);
   fn(data);
   shim_lock(s);
+  s->host_calls.calls = false;
 }
 
 /* The thread of these calls blocks signals but while a function runs: what that raises is handled in it, by the mask
@@ -104,7 +106,7 @@ static bool returns_within(struct shim *s, const struct task *w, uint64_t ns)
 static bool wait_a_while(struct shim *s, const struct task *w)
 {
   if (!s->host_turns) return returns_within(s, w, PATIENCE_NS);
-  while (!returns_within(s, w, LOOK_NS) && !s->function_polls && !host_turns_stand(s)) continue;
+  while (!returns_within(s, w, LOOK_NS) && !s->function_polls && !(s->host_calls.calls && host_turns_stand(s))) continue;
   return w->done;
 }
 

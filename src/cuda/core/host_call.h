@@ -19,6 +19,7 @@ struct task;
 struct host_calls {
   pthread_t thread;
   bool started;
+  bool calls; /* a function has begun and not returned */
   sigset_t signals; /* blocked while a function runs */
   pthread_cond_t posted, returned;
   struct task **queue; /* the first one is being called */
