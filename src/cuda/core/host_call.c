@@ -105,8 +105,9 @@ static bool returns_within(struct shim *s, const struct task *w, uint64_t ns)
  * for as any thread is, one that polls or sleeps is not. */
 static bool wait_a_while(struct shim *s, const struct task *w)
 {
+  const struct host_calls *h = &s->host_calls;
   if (!s->host_turns) return returns_within(s, w, PATIENCE_NS);
-  while (!returns_within(s, w, LOOK_NS) && !s->function_polls && !(s->host_calls.calls && host_turns_stand(s))) continue;
+  while (!returns_within(s, w, LOOK_NS) && !s->function_polls && !(h->calls && host_turns_stand(s))) continue;
   return w->done;
 }
 
