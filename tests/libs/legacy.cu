@@ -204,6 +204,15 @@ static void sums()
   check(near<float>(widen(cublasCdotu(N, gx, 1, gy, 1)), fu, 8 * N) && near<float>(widen(cublasCdotc(N, gx, 1, gy, 1)), fv, 8 * N), "... of singles");
   cublasSrot(N, dx, 1, dy, 1, 0.6f, 0.8f);
   check(near<float>(host(dx, N)[5], 0.6 * x[5] + 0.8 * y[5], 4) && near<float>(host(dy, N)[5], 0.6 * y[5] - 0.8 * x[5], 4), "rot");
+  float a = 3, b = -4, c, sine, d1 = 2, d2 = 3, x1 = 4, y1 = 1, param[5];
+  cublasSrotg(&a, &b, &c, &sine);
+  check(near<float>(a, -5, 5) && near<float>(c, -0.6, 1) && near<float>(sine, 0.8, 1), "rotg");
+  cublasSrotmg(&d1, &d2, &x1, &y1, param); // H = (1 h12; h21 1) with h21 = -1/4, h12 = 3/8; u = 1 - h12 h21 = 35/32
+  check(param[0] == 0 && near<float>(param[2], -0.25, 1) && near<float>(param[3], 0.375, 1) && near<float>(d1, 64.0 / 35, 2) && near<float>(x1, 4.375, 5),
+        "rotmg");
+  const std::vector<float> rx = host(dx, N), ry = host(dy, N);
+  cublasSrotm(N, dx, 1, dy, 1, param);
+  check(near<float>(host(dx, N)[7], rx[7] + 0.375 * ry[7], 4) && near<float>(host(dy, N)[7], ry[7] - 0.25 * rx[7], 4), "rotm");
   cublasCsscal(N, 0.5f, gx, 1);
   check(near<float>(widen(host(gx, N)[3]), 0.5 * widen(fx[3]), 1), "scal by a real number");
   cuComplex *m = (cuComplex *)device(std::vector<std::complex<float>>(64));

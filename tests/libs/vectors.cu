@@ -184,11 +184,148 @@ static void statuses(cublasHandle_t h)
   check(cublasSetWorkspace(h, (char *)p + 4, 256) == CUBLAS_STATUS_INVALID_VALUE, "a workspace off its border");
 }
 
+template <typename T> static bool close(T a, T b, double bound) { return std::abs(std::complex<double>(a - b)) <= bound * (std::abs(std::complex<double>(b)) + 1); }
+
+// x' = c x + s y, y' = c y - conj(s) x.
+template <typename T, typename R, typename S, typename Call> static void rotation(Call call, R c, S s, int incx, int incy, const char *what)
+{
+  const int n = 700, ax = abs(incx), ay = abs(incy);
+  std::vector<T> x(n * ax), y(n * ay);
+  unsigned state = 5;
+  auto next = [&] { return state = state * 1664525u + 1013904223u, (double)(int)(state >> 20) / 512 - 4; };
+  for (T &v : x) v = T(next(), next());
+  for (T &v : y) v = T(next(), next());
+  T *dx = device(x), *dy = device(y);
+  bool right = !call(n, dx, incx, dy, incy, &c, &s);
+  const std::vector<T> gx = host(dx, x.size()), gy = host(dy, y.size());
+  const std::complex<double> sine(s), cosine(c);
+  for (int i = 0; i < n; i++) {
+    const int at = incx < 0 ? (n - 1 - i) * ax : i * ax, to = incy < 0 ? (n - 1 - i) * ay : i * ay;
+    const std::complex<double> u(x[at]), v(y[to]);
+    right = right && close<std::complex<double>>(gx[at], cosine * u + sine * v, 1e-5) &&
+            close<std::complex<double>>(gy[to], cosine * v - conj(sine) * u, 1e-5);
+  }
+  check(right, what);
+}
+
+// G takes (a, b) to (r, 0), is a rotation, and z gives it back as the manual says.
+template <typename T, typename Call> static void made(Call call, T a, T b, const char *what)
+{
+  T r = a, z = b, c = 0, s = 0, cz, sz;
+  bool right = !call(&r, &z, &c, &s);
+  right = right && close(c * a + s * b, r, 1e-5) && close(c * b - s * a, T(0), 1e-5) && close(c * c + s * s, T(1), 1e-5);
+  if (std::abs(z) < 1) cz = sqrt(1 - z * z), sz = z;
+  else if (z == 1) cz = 0, sz = 1;
+  else cz = 1 / z, sz = sqrt(1 - 1 / (z * z));
+  check(right && close(cz, c, 1e-4) && close(sz, s, 1e-4), what);
+}
+
+template <typename C, typename Call> static void made_complex(Call call, C a, C b, const char *what)
+{
+  C r = a, unused = b, s = 0;
+  typename C::value_type c = 0;
+  bool right = !call(&r, &unused, &c, &s);
+  right = right && close(c * a + s * b, r, 1e-5) && close(c * b - conj(s) * a, C(0), 1e-5) && close(C(c * c) + s * conj(s), C(1), 1e-5);
+  check(right, what);
+}
+
+// H takes the second of (sqrt(d1) x1, sqrt(d2) y1) to zero and keeps d1 x1^2 + d2 y1^2; rotm applies it.
+template <typename T, typename Make, typename Apply> static void modified(Make make, Apply apply, T d1, T d2, T x1, T y1, const char *what)
+{
+  T e1 = d1, e2 = d2, u = x1, param[5] = {7, 7, 7, 7, 7};
+  bool right = !make(&e1, &e2, &u, &y1, param);
+  const T flag = param[0];
+  const T h11 = flag == 0 || flag == -2 ? 1 : param[1], h22 = flag == 0 || flag == -2 ? 1 : param[4];
+  const T h21 = flag == 1 ? -1 : flag == -2 ? 0 : param[2], h12 = flag == 1 ? 1 : flag == -2 ? 0 : param[3];
+  right = right && (flag == -2 || flag == -1 || flag == 0 || flag == 1);
+  if (d1 >= 0 && d2 >= 0) {
+    const double before = (double)d1 * x1 * x1 + (double)d2 * y1 * y1, behind = (double)e1 * u * u;
+    right = right && close<double>(behind, flag == -2 ? (double)d1 * x1 * x1 : before, 1e-4 * (before + 1)) &&
+            (flag == -2 || close<double>(h21 * x1 + h22 * y1, 0, 1e-4)) && close<double>(h11 * x1 + h12 * y1, u, 1e-4 * (std::abs(u) + 1));
+  } else if (d1 < 0) right = right && flag == -1 && !h11 && !h21 && !h12 && !h22 && !e1 && !e2 && !u;
+  const std::vector<float> numbers_x = numbers(300), numbers_y = numbers(301);
+  std::vector<T> x(numbers_x.begin(), numbers_x.end()), y(numbers_y.begin(), numbers_y.end() - 1);
+  T *dx = device(x), *dy = device(y);
+  right = right && !apply(300, dx, 1, dy, -1, param);
+  const std::vector<T> gx = host(dx, 300), gy = host(dy, 300);
+  for (int i = 0; i < 300; i++) {
+    const T v = x[i], w = y[299 - i];
+    right = right && close<double>(gx[i], h11 * v + h12 * w, 1e-4) && close<double>(gy[299 - i], h21 * v + h22 * w, 1e-4);
+  }
+  check(right, what);
+}
+
+#define HANDED(f) [&](auto... a) { return f(h, a...); }
+static void rotations(cublasHandle_t h)
+{
+  typedef std::complex<float> cf;
+  typedef std::complex<double> cd;
+  auto crot = [&](int n, cf *x, int ix, cf *y, int iy, float *c, cf *s) { return cublasCrot(h, n, (cuComplex *)x, ix, (cuComplex *)y, iy, c, (cuComplex *)s); };
+  auto zrot = [&](int n, cd *x, int ix, cd *y, int iy, double *c, cd *s) {
+    return cublasZrot(h, n, (cuDoubleComplex *)x, ix, (cuDoubleComplex *)y, iy, c, (cuDoubleComplex *)s);
+  };
+  auto csrot = [&](int n, cf *x, int ix, cf *y, int iy, float *c, float *s) { return cublasCsrot(h, n, (cuComplex *)x, ix, (cuComplex *)y, iy, c, s); };
+  auto zdrot = [&](int n, cd *x, int ix, cd *y, int iy, double *c, double *s) {
+    return cublasZdrot(h, n, (cuDoubleComplex *)x, ix, (cuDoubleComplex *)y, iy, c, s);
+  };
+  rotation<cf>(crot, 0.6f, cf(0.48f, 0.64f), 1, 2, "rot, complex");
+  rotation<cd>(zrot, 0.28, cd(-0.96, 0.0), -1, 1, "rot, complex, backwards");
+  rotation<cf>(csrot, 0.6f, 0.8f, 3, -2, "rot of complex vectors by reals");
+  rotation<cd>(zdrot, -0.8, 0.6, 1, 1, "rot of complex vectors by reals, FP64");
+  for (double a : {3.0, -4.0, 0.0, 1e-3})
+    for (double b : {4.0, -1.0, 0.0, 7.5}) {
+      made<float>(HANDED(cublasSrotg), (float)a, (float)b, "rotg");
+      made<double>(HANDED(cublasDrotg), a, b, "rotg, FP64");
+      made_complex<cf>([&](cf *x, cf *y, float *c, cf *s) { return cublasCrotg(h, (cuComplex *)x, (cuComplex *)y, c, (cuComplex *)s); },
+                       cf((float)a, (float)b), cf((float)b, 2), "rotg, complex");
+      made_complex<cd>([&](cd *x, cd *y, double *c, cd *s) { return cublasZrotg(h, (cuDoubleComplex *)x, (cuDoubleComplex *)y, c, (cuDoubleComplex *)s); },
+                       cd(b, a), cd(a, -3), "rotg, complex FP64");
+    }
+  const double d[][4] = {{2, 3, 4, 1}, {1, 5, 1, 6}, {2, 3, 4, 0}, {-1, 2, 3, 4}, {1e9, 1, 2, 3}, {1e-9, 1e9, 2, 3}, {1, 1e-9, 5, 2}, {0, 2, 1, 3}};
+  for (const double *q : d) {
+    modified<float>(HANDED(cublasSrotmg), HANDED(cublasSrotm), (float)q[0], (float)q[1], (float)q[2], (float)q[3], "rotmg, rotm");
+    modified<double>(HANDED(cublasDrotmg), HANDED(cublasDrotm), q[0], q[1], q[2], q[3], "rotmg, rotm, FP64");
+  }
+  double *on_device = device(std::vector<double>{3, 4, 0, 0});
+  cublasSetPointerMode(h, CUBLAS_POINTER_MODE_DEVICE);
+  check(!cublasDrotg(h, on_device, on_device + 1, on_device + 2, on_device + 3) && near(host(on_device, 4)[0], 5) &&
+            near(host(on_device, 4)[2], 0.6), "rotg of numbers on the device");
+  cublasSetPointerMode(h, CUBLAS_POINTER_MODE_HOST);
+  check(cublasSrotg(h, nullptr, nullptr, nullptr, nullptr) == CUBLAS_STATUS_INVALID_VALUE, "rotg of nothing");
+}
+
+static void diagonal(cublasHandle_t h)
+{
+  const int m = 37, n = 45, ld = 41;
+  const std::vector<float> a = numbers(ld * n), x = numbers(2 * 45);
+  float *da = device(a), *dx = device(x), *dc = device(std::vector<float>(ld * n, -1.0f));
+  for (int side = 0; side < 2; side++)
+    for (int inc : {1, 2, -2}) {
+      const int length = side ? n : m;
+      bool right = !cublasSdgmm(h, side ? CUBLAS_SIDE_RIGHT : CUBLAS_SIDE_LEFT, m, n, da, ld, dx, inc, dc, ld);
+      const std::vector<float> c = host(dc, ld * n);
+      for (int col = 0; col < n; col++)
+        for (int row = 0; row < ld; row++) {
+          const int i = side ? col : row, at = inc < 0 ? (length - 1 - i) * -inc : i * inc;
+          right = right && c[col * ld + row] == (row < m ? a[col * ld + row] * x[at] : -1.0f);
+        }
+      check(right, "dgmm");
+    }
+  check(!cublasSdgmm(h, CUBLAS_SIDE_LEFT, m, n, da, ld, dx, 1, da, ld) && host(da, 9)[8] == a[8] * x[8], "dgmm in place");
+  check(cublasSdgmm(h, CUBLAS_SIDE_LEFT, m, n, da, m - 1, dx, 1, dc, ld) == CUBLAS_STATUS_INVALID_VALUE, "dgmm, a short leading dimension");
+  const std::vector<std::complex<double>> z = {{1, 2}, {3, -1}}, w = {{0, 1}};
+  std::complex<double> *dz = device(z), *dw = device(w);
+  check(!cublasZdgmm(h, CUBLAS_SIDE_RIGHT, 2, 1, (cuDoubleComplex *)dz, 2, (cuDoubleComplex *)dw, 1, (cuDoubleComplex *)dz, 2) &&
+            host(dz, 2)[0] == z[0] * w[0] && host(dz, 2)[1] == z[1] * w[0], "dgmm, complex");
+}
+
 int main()
 {
   cublasHandle_t h;
   if (cublasCreate(&h)) return 1;
   level1(h);
+  rotations(h);
+  diagonal(h);
   level2(h);
   triangles(h);
   sums(h);

@@ -192,13 +192,13 @@ LEGACY_DOT(cublasCdotc, struct single) LEGACY_DOT(cublasZdotu, struct two) LEGAC
   PUBLIC void name(int n, R alpha, void *x, int incx) { keep(name##_v2(current(), n, &alpha, x, incx)); }
 LEGACY_SCALE_REAL(cublasCsscal, float) LEGACY_SCALE_REAL(cublasZdscal, double)
 
-#define LEGACY_ROT(name, R)                                                                                          \
+#define LEGACY_ROT(name, R, T)                                                                                       \
   blas_status name##_v2(struct blas *, int, void *, int, void *, int, const void *, const void *);                   \
-  PUBLIC void name(int n, void *x, int incx, void *y, int incy, R c, R s)                                            \
+  PUBLIC void name(int n, void *x, int incx, void *y, int incy, R c, T s)                                            \
   {                                                                                                                  \
     keep(name##_v2(current(), n, x, incx, y, incy, &c, &s));                                                         \
   }
-LEGACY_ROT(cublasSrot, float) LEGACY_ROT(cublasDrot, double)
+LEGACY_ROT(cublasSrot, float, float) LEGACY_ROT(cublasDrot, double, double)
 
 #define LEGACY_GER(name, T)                                                                                          \
   blas_status name##_v2(struct blas *, int, int, const void *, const void *, int, const void *, int, void *, int);   \
@@ -209,6 +209,28 @@ LEGACY_ROT(cublasSrot, float) LEGACY_ROT(cublasDrot, double)
 LEGACY_GER(cublasSger, float) LEGACY_GER(cublasDger, double) LEGACY_GER(cublasCgeru, struct single)
 LEGACY_GER(cublasCgerc, struct single) LEGACY_GER(cublasZgeru, struct two) LEGACY_GER(cublasZgerc, struct two)
 
+LEGACY_ROT(cublasCrot, float, struct single) LEGACY_ROT(cublasZrot, double, struct two)
+LEGACY_ROT(cublasCsrot, float, float) LEGACY_ROT(cublasZdrot, double, double)
+
+#define LEGACY_ROTG(name)                                                                                            \
+  blas_status name##_v2(struct blas *, void *, void *, void *, void *);                                              \
+  PUBLIC void name(void *a, void *b, void *c, void *s) { keep(name##_v2(current(), a, b, c, s)); }
+LEGACY_ROTG(cublasSrotg) LEGACY_ROTG(cublasDrotg) LEGACY_ROTG(cublasCrotg) LEGACY_ROTG(cublasZrotg)
+
+#define LEGACY_ROTM(name)                                                                                            \
+  blas_status name##_v2(struct blas *, int, void *, int, void *, int, const void *);                                 \
+  PUBLIC void name(int n, void *x, int incx, void *y, int incy, const void *param)                                   \
+  {                                                                                                                  \
+    keep(name##_v2(current(), n, x, incx, y, incy, param));                                                          \
+  }
+#define LEGACY_ROTMG(name)                                                                                           \
+  blas_status name##_v2(struct blas *, void *, void *, void *, const void *, void *);                                \
+  PUBLIC void name(void *d1, void *d2, void *x1, const void *y1, void *param)                                        \
+  {                                                                                                                  \
+    keep(name##_v2(current(), d1, d2, x1, y1, param));                                                               \
+  }
+LEGACY_ROTM(cublasSrotm) LEGACY_ROTM(cublasDrotm) LEGACY_ROTMG(cublasSrotmg) LEGACY_ROTMG(cublasDrotmg)
+
 /* What the interface with handles does not have, either: each says so, and cublasGetError. */
 #define REFUSED(name) \
   PUBLIC void name(void) { keep(blas_refuse(#name, "this function")); }
@@ -216,9 +238,8 @@ LEGACY_GER(cublasCgerc, struct single) LEGACY_GER(cublasZgeru, struct two) LEGAC
 #define COMPLEX(n) REFUSED(cublasC##n) REFUSED(cublasZ##n)
 #define EVERY(n)   REAL(n) COMPLEX(n)
 
-EVERY(gbmv) EVERY(rotg) EVERY(symm) EVERY(syr2k) EVERY(syrk) EVERY(tbmv) EVERY(tbsv) EVERY(tpmv) EVERY(tpsv)
+EVERY(gbmv) EVERY(symm) EVERY(syr2k) EVERY(syrk) EVERY(tbmv) EVERY(tbsv) EVERY(tpmv) EVERY(tpsv)
 EVERY(trmm) EVERY(trmv) EVERY(trsv)
-REAL(rotm) REAL(rotmg) REAL(sbmv) REAL(spmv) REAL(spr) REAL(spr2) REAL(symv) REAL(syr) REAL(syr2)
-COMPLEX(rot) COMPLEX(hbmv) COMPLEX(hemm) COMPLEX(hemv) COMPLEX(her) COMPLEX(her2) COMPLEX(her2k) COMPLEX(herk)
+REAL(sbmv) REAL(spmv) REAL(spr) REAL(spr2) REAL(symv) REAL(syr) REAL(syr2)
+COMPLEX(hbmv) COMPLEX(hemm) COMPLEX(hemv) COMPLEX(her) COMPLEX(her2) COMPLEX(her2k) COMPLEX(herk)
 COMPLEX(hpmv) COMPLEX(hpr) COMPLEX(hpr2)
-REFUSED(cublasCsrot) REFUSED(cublasZdrot)
