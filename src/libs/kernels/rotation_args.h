@@ -4,7 +4,7 @@
 
 #include "libs/kernels/gemm_args.h"
 
-/* Of two vectors, by cosine and sine (rot) or by param (rotm). Pointers are to element 0, increments may be negative. */
+/* Of two vectors, by cosine and sine (rot) or param (rotm). Pointers are to element 0, increments may be negative. */
 struct ws_rotation_args {
   int64_t n, incx, incy;
   void *x, *y;
