@@ -1,6 +1,4 @@
 /* Rotations: rot of complex vectors, rotg, rotm, rotmg. */
-#include <string.h>
-
 #include "libs/cublas/blas_product.h"
 #include "libs/kernels/rotation_args.h"
 
@@ -129,7 +127,8 @@ WIDTHS(_64)
 #define ROTMG(name, kernel, bytes)                                                                                    \
   F name(struct blas *h, void *d1, void *d2, void *x1, const void *y1, void *param)                                   \
   {                                                                                                                   \
-    const struct made m[] = {{d1, bytes}, {d2, bytes}, {x1, bytes}, {(void *)(uintptr_t)y1, bytes}, {param, 5 * bytes}}; \
+    void *y = (void *)(uintptr_t)y1;                                                                                  \
+    const struct made m[] = {{d1, bytes}, {d2, bytes}, {x1, bytes}, {y, bytes}, {param, 5 * bytes}};                  \
     return make(h, kernel, m, 5);                                                                                     \
   }
 ROTG(cublasSrotg_v2, KERNEL_srotg, 4, 4)
