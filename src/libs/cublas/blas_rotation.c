@@ -83,7 +83,8 @@ static blas_status make(struct blas *h, enum lib_kernel k, const struct made *m,
     if (!device && cuMemcpyHtoDAsync_v2((uint64_t)(uintptr_t)a.at[i], m[i].at, m[i].bytes, h->stream) != DRIVER_OK)
       return BLAS_EXECUTION_FAILED;
   }
-  if (!kernel_set_launch(&h->kernels, k, (struct launch_shape){1, 1, 1, 1}, h->stream, &a)) return BLAS_EXECUTION_FAILED;
+  const struct launch_shape one = {1, 1, 1, 1};
+  if (!kernel_set_launch(&h->kernels, k, one, h->stream, &a)) return BLAS_EXECUTION_FAILED;
   if (device) return BLAS_SUCCESS;
   for (int i = 0; i < n; i++)
     if (cuMemcpyDtoHAsync_v2(m[i].at, (uint64_t)(uintptr_t)a.at[i], m[i].bytes, h->stream) != DRIVER_OK)
