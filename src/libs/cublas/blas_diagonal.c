@@ -2,7 +2,8 @@
 #include "libs/cublas/blas_types.h"
 #include "libs/kernels/diagonal_args.h"
 
-static blas_status multiply(struct blas *h, enum lib_kernel k, unsigned bytes, int side, const struct ws_diagonal_args *g)
+static blas_status multiply(struct blas *h, enum lib_kernel k, unsigned bytes, int side,
+                            const struct ws_diagonal_args *g)
 {
   enum { MOST_CTAS = 4096 };
   if (!blas_handle_is(h)) return BLAS_NOT_INITIALIZED;
