@@ -13,17 +13,18 @@
 #include <cuda_runtime.h>
 #include <vector>
 
-enum { MOST_CTAS = 4, MOST_AFTER = 4, BUFFER_WORDS = 64, NAMED = 2, DEPTH = 5 };
-enum Into { BLOCK, FIRST_NAMED, FORGOTTEN = FIRST_NAMED + NAMED, TAIL, SIBLING, HOST };
+enum { MOST_CTAS = 4, MOST_AFTER = 4, BUFFER_WORDS = 64, NAMED = 2, DEPTH = 5, PHASES = 3 };
+enum Into { BLOCK, FIRST_NAMED, COMMON = FIRST_NAMED + NAMED, FORGOTTEN, TAIL, SIBLING, HOST }; // COMMON: a stream of all threads of a CTA
 enum Kind { LAUNCH, SET, SET_2D, COPY, COPY_2D, MEET };
 
-// What one thread of a grid does, in the order of the list.
+// What one thread of a grid does, in the order of the list. Between two phases the CTA's threads meet at a barrier.
 struct Action {
   Kind kind;
   int cta, thread, into;
-  int grid;            // LAUNCH: which; of graphs: which graph
+  int grid;            // LAUNCH: which; of graphs: which graph; MEET: the stream to wait for
   uint32_t *dst, *src; // buffers
   unsigned value;
+  int phase;
 };
 struct Grid {
   dim3 ctas, threads;
@@ -109,16 +110,23 @@ __device__ static void act(const Tables &t, const Action &a, cudaStream_t *strea
 
 __device__ static void carry_out(const Tables &t, const Grid &g, int id)
 {
-  cudaStream_t streams[TAIL + 1] = {0, 0, 0, cudaStreamFireAndForget, cudaStreamTailLaunch};
-  for (int i = g.first; i < g.first + g.actions; i++) {
-    const Action &a = t.actions[i];
-    if (a.cta != (int)cta() || a.thread != (int)thread()) continue;
-    for (int s : {a.into, a.kind == MEET ? a.grid : a.into})
-      if (s >= FIRST_NAMED && s < FORGOTTEN && !streams[s]) expect(t, id, cudaStreamCreateWithFlags(&streams[s], cudaStreamNonBlocking) == cudaSuccess, 8);
-    act(t, a, streams, id);
+  __shared__ cudaStream_t common;
+  if (thread() == 0 && g.actions) expect(t, id, cudaStreamCreateWithFlags(&common, cudaStreamNonBlocking) == cudaSuccess, 8);
+  __syncthreads();
+  cudaStream_t streams[TAIL + 1] = {0, 0, 0, common, cudaStreamFireAndForget, cudaStreamTailLaunch};
+  for (int phase = 0; phase < PHASES; phase++) {
+    for (int i = g.first; i < g.first + g.actions; i++) {
+      const Action &a = t.actions[i];
+      if (a.phase != phase || a.cta != (int)cta() || a.thread != (int)thread()) continue;
+      for (int s : {a.into, a.kind == MEET ? a.grid : a.into})
+        if (s >= FIRST_NAMED && s < COMMON && !streams[s]) expect(t, id, cudaStreamCreateWithFlags(&streams[s], cudaStreamNonBlocking) == cudaSuccess, 8);
+      act(t, a, streams, id);
+    }
+    __syncthreads();
   }
-  for (int s = FIRST_NAMED; s < FORGOTTEN; s++)
+  for (int s = FIRST_NAMED; s < COMMON; s++)
     if (streams[s]) expect(t, id, cudaStreamDestroy(streams[s]) == cudaSuccess, 9);
+  if (thread() == 0 && g.actions) expect(t, id, cudaStreamDestroy(common) == cudaSuccess, 9);
 }
 
 __device__ static void begin(const Tables &t, const Grid &g, int id)
@@ -171,6 +179,7 @@ __global__ void node(Tables t, int id)
 {
   const Grid &g = t.grids[id];
   begin(t, g, id);
+  expect(t, id, t.mail[id] == mark(id, 99), 12);
   for (int i = g.first; i < g.first + g.actions; i++) {
     const Action &a = t.actions[i];
     if (a.cta != (int)cta() || a.thread != (int)thread()) continue;
@@ -231,10 +240,9 @@ public:
 private:
   // What the CPU knows of a grid beside what the GPU does.
   struct Node {
-    int parent, into, cta, thread; // who launched it, and how
+    int parent, into, cta, thread, phase; // who launched it, and how
     std::vector<int> children;
     std::vector<int> streams_after; // siblings that it comes behind by a stream or an event
-    int graph;
   };
   struct Root {
     int grid, stream;
@@ -279,7 +287,7 @@ private:
     g.parameters = below(4), g.early = chance(50) ? 0 : below(3000), g.late = chance(50) ? 0 : below(3000);
     for (int &a : g.after) a = -1;
     grids.push_back(g);
-    nodes.push_back({parent, into, cta, thread, {}, {}, -1});
+    nodes.push_back({parent, into, cta, thread, 0, {}, {}});
     scripts.push_back({});
     const int id = (int)grids.size() - 1;
     if (parent >= 0) nodes[parent].children.push_back(id);
@@ -322,20 +330,31 @@ private:
     std::vector<int> behind[TAIL + 1]; // what a stream's next grid comes behind
     int buffer[NAMED];
     for (int &b : buffer) b = new_buffer();
+    int phase = 0;
     for (unsigned n = 1 + below(6); n; n--) {
-      Action a = {LAUNCH, cta, thread, (int)below(TAIL + 1), -1, nullptr, nullptr, below(256)};
-      const bool named = a.into >= FIRST_NAMED && a.into < FORGOTTEN;
+      if (chance(30)) phase = std::min(phase + 1, PHASES - 1);
+      Action a = {LAUNCH, cta, thread, (int)below(TAIL + 1), -1, nullptr, nullptr, below(256), phase};
+      const bool named = a.into >= FIRST_NAMED && a.into < COMMON;
       const int own = a.into - FIRST_NAMED;
       if (named && chance(50)) draw_memory(id, a, buffer, behind);
+      else if (a.into <= COMMON && chance(15)) draw_meeting(id, a, behind);
       else if (grids.size() < most) {
         a.grid = draw_grid(id, a.into, cta, thread, named ? buffer[own] : -1, depth + 1);
         scripts[id].push_back(a);
         Node &c = nodes[a.grid];
-        c.streams_after = behind[a.into];
+        c.streams_after = behind[a.into], c.phase = phase;
         look_for(a.grid, c.streams_after);
         if (a.into != FORGOTTEN) behind[a.into].push_back(a.grid);
       }
     }
+  }
+  void draw_meeting(int id, Action a, std::vector<int> *behind)
+  {
+    a.kind = MEET, a.grid = (int)below(COMMON + 1);
+    if (a.grid == a.into) return;
+    scripts[id].push_back(a);
+    const std::vector<int> &its = behind[a.grid];
+    behind[a.into].insert(behind[a.into].end(), its.begin(), its.end());
   }
   void look_for(int grid, const std::vector<int> &others)
   {
@@ -354,8 +373,8 @@ private:
     uint8_t *to = (uint8_t *)b.model.data();
     const uint8_t *from = (const uint8_t *)o.model.data();
     a.kind = (Kind)(SET + below(4)), a.dst = b.at, a.src = o.at;
-    const Action there = {MEET, a.cta, a.thread, a.into, other + FIRST_NAMED, nullptr, nullptr, 0};
-    const Action back = {MEET, a.cta, a.thread, other + FIRST_NAMED, a.into, nullptr, nullptr, 0};
+    const Action there = {MEET, a.cta, a.thread, a.into, other + FIRST_NAMED, nullptr, nullptr, 0, a.phase};
+    const Action back = {MEET, a.cta, a.thread, other + FIRST_NAMED, a.into, nullptr, nullptr, 0, a.phase};
     const bool copies = a.kind == COPY || a.kind == COPY_2D;
     if (copies) scripts[id].push_back(there);
     scripts[id].push_back(a);
@@ -383,7 +402,7 @@ private:
       graphs[id].nodes.push_back(g);
       for (unsigned k = depth < DEPTH ? below(4) : 0; k && graphs.size() < most / 2; k--) {
         const unsigned threads = grids[g].threads.x * grids[g].threads.y;
-        Action a = {LAUNCH, (int)below(grids[g].ctas.x * grids[g].ctas.y), (int)below(threads), FORGOTTEN + (int)below(3), -1, nullptr, nullptr, 0};
+        Action a = {LAUNCH, (int)below(grids[g].ctas.x * grids[g].ctas.y), (int)below(threads), FORGOTTEN + (int)below(3), -1, nullptr, nullptr, 0, 0};
         a.grid = draw_graph(id, a.into, depth + 1);
         graphs[a.grid].launcher = g, graphs[a.grid].thread = a.cta * 1024 + a.thread;
         graphs[id].children.push_back(a.grid);
@@ -401,14 +420,30 @@ private:
     for (int id : g.nodes) {
       void *args[] = {&tables, &id};
       cudaKernelNodeParams p = {};
+      behind = add_mail(graph, behind, id);
       p.func = (void *)node, p.gridDim = grids[id].ctas, p.blockDim = grids[id].threads, p.kernelParams = args;
       cudaGraphNode_t n;
-      CUDA(cudaGraphAddKernelNode(&n, graph, behind ? &behind : nullptr, behind != nullptr, &p));
+      CUDA(cudaGraphAddKernelNode(&n, graph, &behind, 1, &p));
       behind = n;
     }
     CUDA(cudaGraphInstantiate(&g.exec, graph, cudaGraphInstantiateFlagDeviceLaunch));
     CUDA(cudaGraphUpload(g.exec, 0));
     CUDA(cudaGraphDestroy(graph));
+  }
+
+  // What the kernel looks for comes by a fill or a copy.
+  cudaGraphNode_t add_mail(cudaGraph_t graph, cudaGraphNode_t behind, int id)
+  {
+    cudaGraphNode_t n;
+    if (chance(50)) {
+      cudaMemsetParams p = {};
+      p.dst = tables.mail + id, p.value = mark(id, 99), p.elementSize = 4, p.width = 1, p.height = 1;
+      CUDA(cudaGraphAddMemsetNode(&n, graph, behind ? &behind : nullptr, behind != nullptr, &p));
+    } else {
+      const uint32_t *from = on_gpu(std::vector<uint32_t>(1, mark(id, 99)));
+      CUDA(cudaGraphAddMemcpyNode1D(&n, graph, behind ? &behind : nullptr, behind != nullptr, tables.mail + id, from, 4, cudaMemcpyDeviceToDevice));
+    }
+    return n;
   }
 
   // Carrying out.
@@ -431,7 +466,9 @@ private:
     tables.grids = on_gpu(grids), tables.actions = on_gpu(actions), tables.clock = on_gpu(std::vector<unsigned>(1, 1));
     tables.begin = on_gpu(std::vector<unsigned>(n, ~0u));
     for (unsigned **p : {&tables.end, &tables.ran, &tables.wrong}) *p = on_gpu(std::vector<unsigned>(n, 0));
-    tables.written = on_gpu(std::vector<uint32_t>(n * MOST_CTAS, 0)), tables.mail = on_gpu(std::vector<uint32_t>(n, 0));
+    std::vector<uint32_t> mail(n);
+    for (const Root &r : root) mail[r.grid] = mark(r.grid, 99);
+    tables.written = on_gpu(std::vector<uint32_t>(n * MOST_CTAS, 0)), tables.mail = on_gpu(mail);
     tables.graphs = on_gpu(std::vector<cudaGraphExec_t>(graphs.size(), nullptr));
     for (cudaStream_t &s : streams) CUDA(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
   }
@@ -446,8 +483,19 @@ private:
   void launch_root(const Root &r)
   {
     const cudaStream_t s = streams[r.stream];
-    const uint32_t mail = mark(r.grid, 99);
-    CUDA(cudaMemcpyAsync(tables.mail + r.grid, &mail, 4, cudaMemcpyHostToDevice, s));
+    if (chance(70)) return launch_in(r, s);
+    cudaGraph_t graph; // as a graph of its own
+    cudaGraphExec_t exec;
+    CUDA(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal));
+    launch_in(r, s);
+    CUDA(cudaStreamEndCapture(s, &graph));
+    CUDA(cudaGraphInstantiate(&exec, graph, 0));
+    CUDA(cudaGraphLaunch(exec, s));
+    CUDA(cudaGraphExecDestroy(exec));
+    CUDA(cudaGraphDestroy(graph));
+  }
+  void launch_in(const Root &r, cudaStream_t s)
+  {
     switch (grids[r.grid].parameters) {
     case 0: return launch_as<1>(r.grid, s);
     case 1: return launch_as<3>(r.grid, s);
@@ -486,6 +534,17 @@ private:
     printf("%s: grid %d ends at %u, %d begins at %u\n", why, a, end_of(a), b, first_number[b]);
     exit(1);
   }
+  // Launches of one thread, and those of a CTA on two sides of a barrier.
+  static bool in_order(const Node &a, const Node &b, bool drawn_in_order)
+  {
+    return a.cta == b.cta && (a.phase < b.phase || (a.thread == b.thread && drawn_in_order));
+  }
+  void check_shared_streams(int id)
+  {
+    for (int a : nodes[id].children)
+      for (int b : nodes[id].children)
+        if (nodes[a].into == nodes[b].into && (nodes[a].into == BLOCK || nodes[a].into == COMMON) && in_order(nodes[a], nodes[b], a < b)) before(a, b, "stream of a CTA");
+  }
   void check_tails(int id)
   {
     for (int t : nodes[id].children) {
@@ -493,8 +552,8 @@ private:
       CHECK(last_number[id] < first_number[t]);
       for (int other : nodes[id].children) {
         if (nodes[other].into != TAIL) before(other, t, "tail behind children");
-        else if (other < t && nodes[other].cta == nodes[t].cta && nodes[other].thread == nodes[t].thread) before(other, t, "tails in order");
-        else if (other < t) CHECK(end_of(other) < first_number[t] || end_of(t) < first_number[other]);
+        else if (in_order(nodes[other], nodes[t], other < t)) before(other, t, "tails in order");
+        else if (other < t && !in_order(nodes[t], nodes[other], false)) CHECK(end_of(other) < first_number[t] || end_of(t) < first_number[other]);
       }
     }
   }
@@ -505,6 +564,7 @@ private:
       if (n.parent >= 0) CHECK(first_number[n.parent] < first_number[id]);
       for (int other : n.streams_after) before(other, id, "stream");
       check_tails(id);
+      check_shared_streams(id);
     }
     std::vector<uint32_t> here(BUFFER_WORDS);
     for (size_t i = 0; i < buffers.size(); i++) {
