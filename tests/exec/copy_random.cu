@@ -415,6 +415,7 @@ private:
   void run_of_array(cudaStream_t s)
   {
     const bool to_array = chance(50);
+    if (chance(30)) return run_between_arrays();
     const int a = pick([](const Place &p) { return p.flat; });
     const Place &array = places[a];
     const size_t all = array.w * array.h, at = below(all), elements = 1 + below(all - at), bytes = elements * array.element, row = array.w * array.element;
@@ -432,6 +433,19 @@ private:
     else CUDA(cudaMemcpyFromArray(p, array.array, x, y, bytes, kind));
     uint8_t *in_array = &places[a].model[y * row + x], *in_memory = &places[l].model[base];
     memcpy(to_array ? in_array : in_memory, to_array ? in_memory : in_array, bytes);
+  }
+
+  void run_between_arrays()
+  {
+    const int d = pick([](const Place &p) { return p.flat; }), f = pick([&](const Place &p) { return p.flat && p.gpu == places[d].gpu && p.element == places[d].element; });
+    if (d == f) return;
+    const size_t e = places[d].element, to = below(places[d].model.size() / e), from = below(places[f].model.size() / e);
+    const size_t n = 1 + below(std::min(places[d].model.size() / e - to, places[f].model.size() / e - from)), dw = places[d].w, fw = places[f].w;
+    const Copy c = {{f, 0, 0, 0, from % fw * e, from / fw, 0}, {d, 0, 0, 0, to % dw * e, to / dw, 0}, n * e, 1, 1, (unsigned)e};
+    before(c);
+    tell("run between arrays", c);
+    CUDA(cudaMemcpyArrayToArray(places[d].array, c.dst.x, c.dst.y, places[f].array, c.src.x, c.src.y, c.bytes, direction(c)));
+    memcpy(&places[d].model[to * e], &places[f].model[from * e], c.bytes);
   }
 
   // The functions of the driver.
@@ -777,6 +791,90 @@ private:
     copy(c);
   }
 
+  // Boxes that the manuals forbid: an error, and nothing is copied.
+
+  void refused()
+  {
+    auto any = [](const Place &) { return true; };
+    Copy c = draw(3, any, false);
+    while (!is_array(c.src) && !is_array(c.dst)) c = draw(3, any, false);
+    View &v = is_array(c.dst) ? c.dst : c.src;
+    const Place &p = places[v.place];
+    before(c);
+    const unsigned what = below(3);
+    if (what == 0) c.bytes = p.w * p.element - v.x + c.element;
+    else if (what == 1) c.rows = p.h - v.y + 1;
+    else c.slices = p.d - v.z + 1;
+    View &o = is_array(c.dst) ? c.src : c.dst;
+    if (!is_array(o)) o.pitch = o.x + c.bytes, o.rows = o.y + c.rows;
+    const cudaStream_t s = chance(50) ? stream[gpu_of(c)] : nullptr;
+    tell("beyond an array", c);
+    const cudaMemcpy3DParms q = parameters(c);
+    const CUDA_MEMCPY3D d = driver_3d_parameters<CUDA_MEMCPY3D>(c);
+    if (chance(50)) CHECK((s ? cudaMemcpy3DAsync(&q, s) : cudaMemcpy3D(&q)) == cudaErrorInvalidValue);
+    else CHECK((s ? cuMemcpy3DAsync(&d, s) : cuMemcpy3D(&d)) == CUDA_ERROR_INVALID_VALUE);
+    cudaGetLastError();
+    cudaGraph_t graph;
+    cudaGraphNode_t node;
+    CUDA(cudaGraphCreate(&graph, 0));
+    if (p.gpu == 0) CHECK(cudaGraphAddMemcpyNode(&node, graph, nullptr, 0, &q) == cudaErrorInvalidValue);
+    CUDA(cudaGraphDestroy(graph));
+    cudaGetLastError();
+  }
+  void refused_plane()
+  {
+    Copy c = draw(2, [](const Place &p) { return linear(p) || p.flat; }, false);
+    before(c);
+    const cudaMemcpyKind kind = cudaMemcpyDefault;
+    cudaArray_t to = places[c.dst.place].array, from = places[c.src.place].array;
+    tell("no such plane", c);
+    if (!to && !from) {
+      if (c.rows < 2 || c.bytes < 2) return;
+      const bool first_short = chance(50);
+      const size_t d = first_short ? c.bytes - 1 : c.dst.pitch, s = first_short ? c.src.pitch : c.bytes - 1;
+      CHECK(cudaMemcpy2D(first(c.dst), d, first(c.src), s, c.bytes, c.rows, kind) == cudaErrorInvalidPitchValue);
+      (first_short ? c.dst : c.src).pitch = c.bytes - 1;
+      const CUDA_MEMCPY3D p = driver_3d_parameters<CUDA_MEMCPY3D>(c);
+      CHECK(cuMemcpy3D(&p) == CUDA_ERROR_INVALID_VALUE);
+      cudaMemcpy3DBatchOp o = {};
+      o.src = operand(c.src, c), o.dst = operand(c.dst, c), o.extent = extent(c), o.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+      CHECK(cudaMemcpy3DBatchAsync(1, &o, 0, stream[gpu_of(c)]) == cudaErrorInvalidValue);
+    } else if (to && from) {
+      const size_t odd = c.element > 1 ? 1 : places[c.dst.place].w;
+      CHECK(cudaMemcpy2DArrayToArray(to, c.dst.x + odd, c.dst.y, from, c.src.x, c.src.y, c.bytes, c.rows, kind) == cudaErrorInvalidValue);
+    } else if (to) {
+      const size_t odd = c.element > 1 ? 1 : places[c.dst.place].w;
+      CHECK(cudaMemcpy2DToArray(to, c.dst.x + odd, c.dst.y, first(c.src), c.src.pitch + odd, c.bytes, c.rows, kind) == cudaErrorInvalidValue);
+    } else {
+      CHECK(cudaMemcpy2DFromArray(first(c.dst), c.dst.pitch, from, c.src.x, c.src.y + places[c.src.place].h, c.bytes, c.rows, kind) == cudaErrorInvalidValue);
+    }
+    cudaGetLastError();
+  }
+  // Two sources, or elements of two sizes.
+  void refused_parameters()
+  {
+    const int a = pick([](const Place &p) { return p.kind == ARRAY; }), b = pick([](const Place &p) { return p.kind == ARRAY; });
+    const int l = pick([&](const Place &p) { return p.kind == DEVICE && p.gpu == places[a].gpu; });
+    if (places[a].gpu != places[b].gpu) return;
+    settle();
+    CUDA(cudaSetDevice(places[a].gpu));
+    cudaMemcpy3DParms p = {};
+    p.dstArray = places[a].array, p.extent = make_cudaExtent(1, 1, 1), p.kind = cudaMemcpyDefault;
+    if (places[a].element != places[b].element) {
+      p.srcArray = places[b].array;
+      CHECK(cudaMemcpy3D(&p) == cudaErrorInvalidValue);
+      CHECK(cuMemcpyAtoA((CUarray)places[a].array, 0, (CUarray)places[b].array, 0, 16) == CUDA_ERROR_INVALID_VALUE);
+      cudaMemcpy3DBatchOp o = {};
+      o.src.type = o.dst.type = cudaMemcpyOperandTypeArray, o.src.op.array.array = places[b].array, o.dst.op.array.array = places[a].array;
+      o.extent = p.extent, o.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+      CHECK(cudaMemcpy3DBatchAsync(1, &o, 0, stream[places[a].gpu]) == cudaErrorInvalidValue);
+      cudaGetLastError();
+    }
+    p.srcArray = places[a].array, p.srcPtr = make_cudaPitchedPtr(places[l].at, 64, 64, 1);
+    CHECK(cudaMemcpy3D(&p) == cudaErrorInvalidValue);
+    cudaGetLastError();
+  }
+
   void step()
   {
     const unsigned what = below(100);
@@ -789,7 +887,10 @@ private:
     else if (what < 70) batch_1d(stream[0]);
     else if (what < 74) batch_3d(stream[0]);
     else if (what < 78) peer_copy();
-    else if (what < 90) any_fill();
+    else if (what < 87) any_fill();
+    else if (what < 88) refused();
+    else if (what < 89) refused_plane();
+    else if (what < 90) refused_parameters();
     else if (what < 95) built_graph();
     else captured_graph();
   }

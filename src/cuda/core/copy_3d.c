@@ -21,6 +21,14 @@ static bool place(struct copy_side *out, uint64_t base, size_t x, size_t y, size
          !__builtin_add_overflow(out->addr, row, &out->addr) && !__builtin_add_overflow(out->addr, slice, &out->addr);
 }
 
+/* Rows that are told apart lie within their pitch, those of a slice within its height (driver API, cuMemcpy3D). */
+static bool lies_within(const struct described *d, const struct copy *c)
+{
+  uint64_t end, bottom;
+  if (__builtin_add_overflow(d->x, c->width, &end) || __builtin_add_overflow(d->y, c->height, &bottom)) return false;
+  return (!d->pitch || (c->height < 2 && c->depth < 2) || end <= d->pitch) && (c->depth < 2 || bottom <= d->height);
+}
+
 static CUresult side(struct shim *s, const struct described *d, const struct copy *c,
                      struct copy_side *out)
 {
@@ -33,6 +41,7 @@ static CUresult side(struct shim *s, const struct described *d, const struct cop
   }
   if (d->type != MEM_HOST && d->type != MEM_DEVICE && d->type != MEM_UNIFIED)
     return CUDA_ERROR_INVALID_VALUE;
+  if (!lies_within(d, c)) return CUDA_ERROR_INVALID_VALUE;
   size_t pitch = d->pitch ? d->pitch : c->width;
   uint64_t base = d->type == MEM_HOST ? (uint64_t)(uintptr_t)d->host : d->device;
   *out = (struct copy_side){0};
@@ -68,6 +77,13 @@ static bool side_in_array(const struct array *a, const cudaPos *at, const struct
          array_side(a, x, at->y, at->z, c->width, c->height, c->depth, out);
 }
 
+/* One source and one destination, and between arrays elements of one size (runtime API, cudaMemcpy3D). */
+static bool sides_fit(const cudaMemcpy3DParms *p, const struct array *dst, const struct array *src)
+{
+  if ((dst && p->dst.ptr) || (src && p->src.ptr)) return false;
+  return !dst || !src || texel_bytes(&dst->image) == texel_bytes(&src->image);
+}
+
 CUresult copy_from_3d_parms(struct shim *s, struct copy *c, const cudaMemcpy3DParms *p)
 {
   if (!p) return CUDA_ERROR_INVALID_VALUE;
@@ -77,6 +93,7 @@ CUresult copy_from_3d_parms(struct shim *s, struct copy *c, const cudaMemcpy3DPa
   bool from_device = p->kind == COPY_DEVICE_TO_HOST || p->kind == COPY_DEVICE_TO_DEVICE;
   if (p->kind != COPY_DEFAULT && ((dst && !to_device) || (src && !from_device)))
     return cudaErrorInvalidMemcpyDirection;
+  if (!sides_fit(p, dst, src)) return CUDA_ERROR_INVALID_VALUE;
   unsigned texel = dst ? texel_bytes(&dst->image) : src ? texel_bytes(&src->image) : 1;
   *c = (struct copy){ .height = p->extent.height, .depth = p->extent.depth };
   if (__builtin_mul_overflow(p->extent.width, texel, &c->width)) return CUDA_ERROR_INVALID_VALUE;

@@ -49,13 +49,19 @@ CUresult copy_batch_run(struct shim *s, const struct copy_batch *b, size_t *bad,
   return r;
 }
 
-/* Bytes of what extents and offsets count: texels of an array, else bytes. 0: no such array. */
-static unsigned unit_of(struct shim *s, const CUmemcpy3DOperand *a, const CUmemcpy3DOperand *b)
+/* Bytes of an array's texels. 0: no such array. */
+static unsigned texel_of(struct shim *s, const CUmemcpy3DOperand *o)
 {
-  const CUmemcpy3DOperand *o = a->type == OPERAND_ARRAY ? a : b;
-  if (o->type != OPERAND_ARRAY) return 1;
   const struct array *array = array_of(s, o->array.array);
   return array ? texel_bytes(&array->image) : 0;
+}
+
+/* Bytes of what extents and offsets count: texels of an array, else bytes. 0: no such array, or two whose texels differ. */
+static unsigned unit_of(struct shim *s, const CUmemcpy3DOperand *a, const CUmemcpy3DOperand *b)
+{
+  const bool from = a->type == OPERAND_ARRAY, to = b->type == OPERAND_ARRAY;
+  if (from && to && texel_of(s, a) != texel_of(s, b)) return 0;
+  return from ? texel_of(s, a) : to ? texel_of(s, b) : 1;
 }
 
 static bool side_of(struct shim *s, const CUmemcpy3DOperand *o, unsigned unit, const struct copy *c,
@@ -66,6 +72,7 @@ static bool side_of(struct shim *s, const CUmemcpy3DOperand *o, unsigned unit, c
     const uint64_t rows = o->pointer.layer ? o->pointer.layer : c->height;
     if (__builtin_mul_overflow(o->pointer.row, unit, &pitch)) return false;
     if (!pitch) pitch = c->width;
+    if (pitch < c->width || rows < c->height) return false;
     if (__builtin_mul_overflow(pitch, rows, &slice)) return false;
     *out = (struct copy_side){ .addr = o->pointer.p, .pitch = pitch, .slice = slice };
     return true;

@@ -131,13 +131,15 @@ static uint64_t number(const void *p)
   return (uint64_t)(uintptr_t)p;
 }
 
+/* Elements of one size, and whole ones (driver API, cuMemcpyAtoA). */
 static CUresult array_to_array(struct shim *s, CUarray dst, size_t to, CUarray src, size_t from,
                                size_t bytes)
 {
-  uint64_t at;
-  CUresult r = array_bytes_at(s, dst, to, 0, bytes, &at);
-  if (r != CUDA_SUCCESS) return r;
-  return array_bytes_copy(s, src, from, 0, at, bytes, false, COPY_DEVICE_TO_DEVICE, NULL, true);
+  const struct array *d = array_of(s, dst), *f = array_of(s, src);
+  if (!d || !f) return CUDA_ERROR_INVALID_HANDLE;
+  const unsigned texel = texel_bytes(&d->image);
+  if (texel != texel_bytes(&f->image) || bytes % texel) return CUDA_ERROR_INVALID_VALUE;
+  return array_bytes_between(s, dst, to, 0, src, from, 0, bytes, COPY_DEVICE_TO_DEVICE);
 }
 
 CUresult cuMemcpyAtoA_v2(CUarray dst, size_t to, CUarray src, size_t from, size_t bytes)

@@ -230,6 +230,12 @@ CUresult cudaMemcpyFromArrayAsync(void *dst, CUarray src, size_t x, size_t y, si
   RUNTIME(NEED_CONTEXT, array_bytes_copy(s, src, x, y, number(dst), bytes, false, kind, stream, false));
 }
 
+CUresult cudaMemcpyArrayToArray(CUarray dst, size_t dst_x, size_t dst_y, CUarray src, size_t src_x, size_t src_y,
+                                size_t bytes, int kind)
+{
+  RUNTIME(NEED_CONTEXT, array_bytes_between(s, dst, dst_x, dst_y, src, src_x, src_y, bytes, kind));
+}
+
 /* Objects ----------------------------------------------------------------------------------------- */
 
 static CUresult read_resource(const void *from, struct resource *r)
