@@ -197,8 +197,8 @@ bool array_side(const struct array *a, uint64_t x, uint64_t y, uint64_t z, uint6
 {
   const struct image *m = &a->image;
   uint64_t rows = m->extent[1], slices = a->extent[2] ? a->extent[2] : 1;
-  if (x % texel_bytes(m) || x > m->row_bytes || width > m->row_bytes - x || y > rows || height > rows - y || z > slices ||
-      depth > slices - z)
+  if (x % texel_bytes(m) || x > m->row_bytes || width > m->row_bytes - x || y > rows || height > rows - y ||
+      z > slices || depth > slices - z)
     return false;
   *out = (struct copy_side){ .addr = m->base + z * m->slice_bytes + y * m->row_bytes + x,
                              .pitch = m->row_bytes, .slice = m->slice_bytes, .device = true };

@@ -48,7 +48,7 @@ CUresult mipmap_level(struct shim *, CUarray *out, CUmipmappedArray, unsigned le
 struct mipmap *mipmap_of(struct shim *, CUmipmappedArray);
 
 /* A part of an array as a side of a copy: from byte x of row y of slice z on. False: width bytes, height
- * rows and depth slices do not lie inside. */
+ * rows and depth slices do not lie inside, or x is within a texel (driver API, cuMemcpy3D). */
 bool array_side(const struct array *, uint64_t x, uint64_t y, uint64_t z, uint64_t width,
                 uint64_t height, uint64_t depth, struct copy_side *);
 

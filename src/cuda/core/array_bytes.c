@@ -3,7 +3,8 @@
 #include "cuda/core/enqueue.h"
 #include "cuda/core/shim.h"
 
-CUresult array_bytes_at(struct shim *s, CUarray array, uint64_t x, uint64_t y, size_t bytes, uint64_t *addr)
+/* Where `bytes` bytes from byte x of row y on lie. CUDA_ERROR_INVALID_VALUE: not in the first slice. */
+static CUresult array_bytes_at(struct shim *s, CUarray array, uint64_t x, uint64_t y, size_t bytes, uint64_t *addr)
 {
   const struct array *a = array_of(s, array);
   uint64_t row, at;

@@ -4,9 +4,7 @@
 
 #include "cuda/core/array.h"
 
-/* Where `bytes` bytes from byte x of row y on lie. CUDA_ERROR_INVALID_VALUE: not in the first slice. */
-CUresult array_bytes_at(struct shim *, CUarray, uint64_t x, uint64_t y, size_t bytes, uint64_t *addr);
-/* A copy between them and memory. kind: cudaMemcpyKind. */
+/* A copy between them and memory. kind: cudaMemcpyKind. CUDA_ERROR_INVALID_VALUE: they are not in the first slice. */
 CUresult array_bytes_copy(struct shim *, CUarray, uint64_t x, uint64_t y, uint64_t memory, size_t bytes, bool to_array,
                           int kind, CUstream, bool blocking);
 /* A copy from array to array in the legacy stream, each over the ends of its own rows. kind: cudaMemcpyKind. */

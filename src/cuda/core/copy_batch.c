@@ -56,7 +56,7 @@ static unsigned texel_of(struct shim *s, const CUmemcpy3DOperand *o)
   return array ? texel_bytes(&array->image) : 0;
 }
 
-/* Bytes of what extents and offsets count: texels of an array, else bytes. 0: no such array, or two whose texels differ. */
+/* Bytes of what extents and offsets count: texels of an array, else bytes. 0: no such array, or their texels differ. */
 static unsigned unit_of(struct shim *s, const CUmemcpy3DOperand *a, const CUmemcpy3DOperand *b)
 {
   const bool from = a->type == OPERAND_ARRAY, to = b->type == OPERAND_ARRAY;
