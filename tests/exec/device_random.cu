@@ -620,7 +620,7 @@ private:
 int main(int argc, char **argv)
 {
   const unsigned first = argc > 1 ? (unsigned)atoi(argv[1]) : 1, programs = argc > 2 ? (unsigned)atoi(argv[2]) : 6;
-  const unsigned most = argc > 3 ? (unsigned)atoi(argv[3]) : 40;
+  const unsigned most = argc > 3 ? (unsigned)atoi(argv[3]) : 30;
   talks = argc > 4;
   for (unsigned seed = first; seed < first + programs; seed++) {
     printf("seed %u\n", seed), fflush(stdout);
