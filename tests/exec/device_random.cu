@@ -619,7 +619,7 @@ private:
 
 int main(int argc, char **argv)
 {
-  const unsigned first = argc > 1 ? (unsigned)atoi(argv[1]) : 1, programs = argc > 2 ? (unsigned)atoi(argv[2]) : 6;
+  const unsigned first = argc > 1 ? (unsigned)atoi(argv[1]) : 1, programs = argc > 2 ? (unsigned)atoi(argv[2]) : 4;
   const unsigned most = argc > 3 ? (unsigned)atoi(argv[3]) : 30;
   talks = argc > 4;
   for (unsigned seed = first; seed < first + programs; seed++) {
