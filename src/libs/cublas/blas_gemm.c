@@ -36,14 +36,16 @@ static int scale_of(int compute, int type)
 #define PRODUCT(T)                                                                                                    \
   .op_a = op_a, .op_b = op_b, .m = m, .n = n, .k = k, .alpha = alpha, .beta = beta, .scale = (T)
 
-/* gemm, gemmStridedBatched, gemmBatched of one type. */
-#define GEMM(name, plain, strided, arrays, T)                                                                         \
+/* gemm of one type; GEMM: and gemmStridedBatched, gemmBatched. */
+#define PLAIN_GEMM(name, plain, T)                                                                                    \
   PUBLIC blas_status plain(SHAPE, const void *alpha, const void *a, INT lda, const void *b, INT ldb,                  \
                                   const void *beta, void *c, INT ldc)                                                 \
   {                                                                                                                   \
     return multiply(h, (struct blas_product){PRODUCT(T), .batch = 1, .a = {a, lda, 0, T}, .b = {b, ldb, 0, T},        \
                                              .c = {c, ldc, 0, T}}, #name);                                            \
-  }                                                                                                                   \
+  }
+#define GEMM(name, plain, strided, arrays, T)                                                                         \
+  PLAIN_GEMM(name, plain, T)                                                                                          \
   PUBLIC blas_status strided(SHAPE, const void *alpha, const void *a, INT lda, long long stride_a,                    \
                                     const void *b, INT ldb, long long stride_b, const void *beta, void *c, INT ldc,   \
                                     long long stride_c, INT batch)                                                    \
@@ -58,7 +60,7 @@ static int scale_of(int compute, int type)
                                              .b = {b, ldb, 0, T}, .c = {c, ldc, 0, T}}, #name);                       \
   }
 
-#define EX(one, strided, arrays, s_ex, c_ex)                                                                          \
+#define EX(one, strided, arrays, s_ex)                                                                                \
   PUBLIC blas_status one(SHAPE, const void *alpha, const void *a, int at, INT lda, const void *b, int bt,             \
                              INT ldb, const void *beta, void *c, int ct, INT ldc, int compute, int algo)              \
   {                                                                                                                   \
@@ -93,13 +95,15 @@ static int scale_of(int compute, int type)
     return multiply(h, (struct blas_product){PRODUCT(DATA_R_32F), .compute = COMPUTE_32F, .batch = 1,                 \
                                              .a = {a, lda, 0, at}, .b = {b, ldb, 0, bt}, .c = {c, ldc, 0, ct}},       \
                     "cublasSgemmEx");                                                                                 \
-  }                                                                                                                   \
-  PUBLIC blas_status c_ex(SHAPE, const void *alpha, const void *a, int at, INT lda, const void *b, int bt,            \
+  }
+
+#define C_EX(name, fn)                                                                                                \
+  PUBLIC blas_status fn(SHAPE, const void *alpha, const void *a, int at, INT lda, const void *b, int bt,              \
                                INT ldb, const void *beta, void *c, int ct, INT ldc)                                   \
   {                                                                                                                   \
     return multiply(h, (struct blas_product){PRODUCT(DATA_C_32F), .compute = COMPUTE_32F, .batch = 1,                 \
                                              .a = {a, lda, 0, at}, .b = {b, ldb, 0, bt}, .c = {c, ldc, 0, ct}},       \
-                    "cublasCgemmEx");                                                                                 \
+                    #name);                                                                                           \
   }
 
 #define INT int
@@ -108,7 +112,12 @@ GEMM(cublasDgemm, cublasDgemm_v2, cublasDgemmStridedBatched, cublasDgemmBatched,
 GEMM(cublasCgemm, cublasCgemm_v2, cublasCgemmStridedBatched, cublasCgemmBatched, DATA_C_32F)
 GEMM(cublasZgemm, cublasZgemm_v2, cublasZgemmStridedBatched, cublasZgemmBatched, DATA_C_64F)
 GEMM(cublasHgemm, cublasHgemm, cublasHgemmStridedBatched, cublasHgemmBatched, DATA_R_16F)
-EX(cublasGemmEx, cublasGemmStridedBatchedEx, cublasGemmBatchedEx, cublasSgemmEx, cublasCgemmEx)
+EX(cublasGemmEx, cublasGemmStridedBatchedEx, cublasGemmBatchedEx, cublasSgemmEx)
+C_EX(cublasCgemmEx, cublasCgemmEx)
+/* Complex numbers by three multiplications, where cuBLAS has them: here by four. */
+GEMM(cublasCgemm3m, cublasCgemm3m, cublasCgemm3mStridedBatched, cublasCgemm3mBatched, DATA_C_32F)
+C_EX(cublasCgemm3mEx, cublasCgemm3mEx)
+PLAIN_GEMM(cublasZgemm3m, cublasZgemm3m, DATA_C_64F)
 #undef INT
 
 #define INT int64_t
@@ -117,7 +126,11 @@ GEMM(cublasDgemm, cublasDgemm_v2_64, cublasDgemmStridedBatched_64, cublasDgemmBa
 GEMM(cublasCgemm, cublasCgemm_v2_64, cublasCgemmStridedBatched_64, cublasCgemmBatched_64, DATA_C_32F)
 GEMM(cublasZgemm, cublasZgemm_v2_64, cublasZgemmStridedBatched_64, cublasZgemmBatched_64, DATA_C_64F)
 GEMM(cublasHgemm, cublasHgemm_64, cublasHgemmStridedBatched_64, cublasHgemmBatched_64, DATA_R_16F)
-EX(cublasGemmEx_64, cublasGemmStridedBatchedEx_64, cublasGemmBatchedEx_64, cublasSgemmEx_64, cublasCgemmEx_64)
+EX(cublasGemmEx_64, cublasGemmStridedBatchedEx_64, cublasGemmBatchedEx_64, cublasSgemmEx_64)
+C_EX(cublasCgemmEx, cublasCgemmEx_64)
+GEMM(cublasCgemm3m, cublasCgemm3m_64, cublasCgemm3mStridedBatched_64, cublasCgemm3mBatched_64, DATA_C_32F)
+C_EX(cublasCgemm3mEx, cublasCgemm3mEx_64)
+PLAIN_GEMM(cublasZgemm3m, cublasZgemm3m_64, DATA_C_64F)
 #undef INT
 
 /* Groups of products of one shape each, by pointers: one launch for each group. Shapes and factors are arrays of the

@@ -231,6 +231,47 @@ LEGACY_ROTG(cublasSrotg) LEGACY_ROTG(cublasDrotg) LEGACY_ROTG(cublasCrotg) LEGAC
   }
 LEGACY_ROTM(cublasSrotm) LEGACY_ROTM(cublasDrotm) LEGACY_ROTMG(cublasSrotmg) LEGACY_ROTMG(cublasDrotmg)
 
+/* Level 3 of which one half counts (blas_level3.c); trmm is in place. */
+#define LEGACY_SYMM(name, T)                                                                                         \
+  blas_status name##_v2(struct blas *, int, int, int, int, const void *, const void *, int, const void *, int,       \
+                        const void *, void *, int);                                                                  \
+  PUBLIC void name(char side, char uplo, int m, int n, T alpha, const void *a, int lda, const void *b, int ldb,      \
+                   T beta, void *c, int ldc)                                                                         \
+  {                                                                                                                  \
+    keep(name##_v2(current(), side_of(side), fill_of(uplo), m, n, &alpha, a, lda, b, ldb, &beta, c, ldc));           \
+  }
+#define LEGACY_RANK_1(name, R)                                                                                       \
+  blas_status name##_v2(struct blas *, int, int, int, int, const void *, const void *, int, const void *, void *,    \
+                        int);                                                                                        \
+  PUBLIC void name(char uplo, char trans, int n, int k, R alpha, const void *a, int lda, R beta, void *c, int ldc)   \
+  {                                                                                                                  \
+    keep(name##_v2(current(), fill_of(uplo), op_of(trans), n, k, &alpha, a, lda, &beta, c, ldc));                    \
+  }
+#define LEGACY_RANK_2(name, T, R)                                                                                    \
+  blas_status name##_v2(struct blas *, int, int, int, int, const void *, const void *, int, const void *, int,       \
+                        const void *, void *, int);                                                                  \
+  PUBLIC void name(char uplo, char trans, int n, int k, T alpha, const void *a, int lda, const void *b, int ldb,     \
+                   R beta, void *c, int ldc)                                                                         \
+  {                                                                                                                  \
+    keep(name##_v2(current(), fill_of(uplo), op_of(trans), n, k, &alpha, a, lda, b, ldb, &beta, c, ldc));            \
+  }
+#define LEGACY_TRMM(name, T)                                                                                         \
+  blas_status name##_v2(struct blas *, int, int, int, int, int, int, const void *, const void *, int, const void *,  \
+                        int, void *, int);                                                                           \
+  PUBLIC void name(char side, char uplo, char transa, char diag, int m, int n, T alpha, const void *a, int lda,      \
+                   void *b, int ldb)                                                                                 \
+  {                                                                                                                  \
+    keep(name##_v2(current(), side_of(side), fill_of(uplo), op_of(transa), unit_of(diag), m, n, &alpha, a, lda, b,   \
+                   ldb, b, ldb));                                                                                    \
+  }
+#define LEGACY_HALVES(l, T)                                                                                          \
+  LEGACY_SYMM(cublas##l##symm, T) LEGACY_RANK_1(cublas##l##syrk, T) LEGACY_RANK_2(cublas##l##syr2k, T, T)            \
+  LEGACY_TRMM(cublas##l##trmm, T)
+#define LEGACY_HERMITIAN(l, T, R)                                                                                    \
+  LEGACY_SYMM(cublas##l##hemm, T) LEGACY_RANK_1(cublas##l##herk, R) LEGACY_RANK_2(cublas##l##her2k, T, R)
+LEGACY_HALVES(S, float) LEGACY_HALVES(D, double) LEGACY_HALVES(C, struct single) LEGACY_HALVES(Z, struct two)
+LEGACY_HERMITIAN(C, struct single, float) LEGACY_HERMITIAN(Z, struct two, double)
+
 /* What the interface with handles does not have, either: each says so, and cublasGetError. */
 #define REFUSED(name) \
   PUBLIC void name(void) { keep(blas_refuse(#name, "this function")); }
@@ -238,8 +279,8 @@ LEGACY_ROTM(cublasSrotm) LEGACY_ROTM(cublasDrotm) LEGACY_ROTMG(cublasSrotmg) LEG
 #define COMPLEX(n) REFUSED(cublasC##n) REFUSED(cublasZ##n)
 #define EVERY(n)   REAL(n) COMPLEX(n)
 
-EVERY(gbmv) EVERY(symm) EVERY(syr2k) EVERY(syrk) EVERY(tbmv) EVERY(tbsv) EVERY(tpmv) EVERY(tpsv)
-EVERY(trmm) EVERY(trmv) EVERY(trsv)
+EVERY(gbmv) EVERY(tbmv) EVERY(tbsv) EVERY(tpmv) EVERY(tpsv)
+EVERY(trmv) EVERY(trsv)
 REAL(sbmv) REAL(spmv) REAL(spr) REAL(spr2) REAL(symv) REAL(syr) REAL(syr2)
-COMPLEX(hbmv) COMPLEX(hemm) COMPLEX(hemv) COMPLEX(her) COMPLEX(her2) COMPLEX(her2k) COMPLEX(herk)
+COMPLEX(hbmv) COMPLEX(hemv) COMPLEX(her) COMPLEX(her2)
 COMPLEX(hpmv) COMPLEX(hpr) COMPLEX(hpr2)

@@ -149,11 +149,13 @@ static const struct blas_tile simt_128 = {128, 128, 256, 0, 1, 1000, 1000, 128};
 static const struct blas_tile simt_64 = {64, 64, 256, 0, 1, 1000, 1000, 128};
 static const struct blas_tile simt_32 = {32, 32, 64, 0, 1, 1000, 1000, 32};
 
-/* What there is to cut; BYTES: room that the program gave. */
-static struct blas_work work_of(const struct blas *h, const struct ws_gemm_args *a, int64_t batch, size_t bytes)
+/* What there is to cut. */
+static struct blas_work work_of(const struct blas *h, const struct blas_product *p, const struct ws_gemm_args *a)
 {
-  struct blas_work w = {.m = a->m, .n = a->n, .k = a->k, .batch = batch, .sms = h->kernels.sms,
-                        .most_bytes = BLAS_WORKSPACE};
+  const size_t bytes = p->room ? p->room_bytes : 0;
+  struct blas_work w = {.m = a->m, .n = a->n, .k = a->k, .batch = p->batch, .sms = h->kernels.sms,
+                        .most_bytes = p->room_alone ? (double)bytes : BLAS_WORKSPACE};
+  if (p->room_alone) return w;
   if (h->workspace && (double)h->workspace_bytes > w.most_bytes) w.most_bytes = (double)h->workspace_bytes;
   if ((double)bytes > w.most_bytes) w.most_bytes = (double)bytes;
   return w;
@@ -358,7 +360,7 @@ blas_status blas_multiply(struct blas *h, const struct blas_product *p, driver_s
   q.type_a = blas_element(p->b.type), q.type_b = blas_element(p->a.type);
   q.blocks_a = p->narrow.blocks_b, q.blocks_b = p->narrow.blocks_a;
   q.squares_a = p->narrow.squares_b, q.squares_b = p->narrow.squares_a;
-  struct blas_work w = work_of(h, &q.g, p->batch, p->room ? p->room_bytes : 0);
+  struct blas_work w = work_of(h, p, &q.g);
   struct kernel_choice c = choose(h, family_of(p), &q.g, &w);
   split(h, p, &q.g, &c, stream);
   return launch(h, &q, &c, p->batch, stream) ? BLAS_SUCCESS : BLAS_EXECUTION_FAILED;

@@ -28,6 +28,7 @@ struct blas_product {
   bool f32_blocks; /* its factors of blocks are FP32, of 128 k */
   uint64_t room;  /* on the device, for partial sums; 0: the handle's */
   size_t room_bytes;
+  bool room_alone; /* partial sums lie in `room` or nowhere: the handle's holds something else */
 };
 
 /* Whether there is a kernel for its types. */

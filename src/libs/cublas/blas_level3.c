@@ -1,0 +1,447 @@
+/* Level 3 of libcublas for matrices of which one half counts: products with a symmetric, Hermitian or triangular one
+ * (symm, hemm, trmm), and products that are one (syrk, syrkx, syr2k, herk, herkx, her2k).
+ *
+ * The half is cut into blocks on the diagonal, which kernels/blas_triangle.cu makes whole or puts into their half, and
+ * squares beside it, of one block's side, of two, of four ...: those of one size are one batch of products that read and
+ * write the half where it lies. So nothing is reckoned twice but half of the blocks on the diagonal.
+ */
+#include "libs/cublas/blas_product.h"
+#include "libs/kernels/triangle_args.h"
+
+enum { BLOCK = WS_TRIANGLE_BLOCK, FACTORS_BYTES = 256 };
+
+/* What is known of a type, its number being that of its kernels. */
+enum { S, D, C, Z };
+static const struct {
+  int data, real;
+  unsigned bytes;
+  bool complex;
+} types[] = {{DATA_R_32F, DATA_R_32F, 4, false}, {DATA_R_64F, DATA_R_64F, 8, false},
+             {DATA_C_32F, DATA_R_32F, 8, true}, {DATA_C_64F, DATA_R_64F, 16, true}};
+
+/* One call: where its factors and its rooms are. */
+struct level3 {
+  struct blas *h;
+  const char *function;
+  int t;
+  bool on_device;       /* the factors */
+  bool alpha_is_0;      /* as far as the host knows */
+  const char *factors;  /* enum ws_factor, each of the type t */
+  double on_host[WS_FACTORS * 2];
+  uint64_t blocks, copy, rest; /* on the device: whole blocks, a copy of B, partial sums of products */
+  int64_t most_blocks;
+  size_t copy_bytes, rest_bytes;
+};
+
+/* Factors as the caller gave them. */
+struct scale {
+  const void *alpha, *beta; /* beta may be NULL: 0 */
+  bool alpha_real, beta_real;
+};
+
+static int64_t at_least_1(int64_t n) { return n > 1 ? n : 1; }
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static const char *moved(const void *p, int64_t elements, int t)
+{
+  return (const char *)p + elements * (int64_t)types[t].bytes;
+}
+
+static struct launch_shape over_blocks(int64_t n)
+{
+  return (struct launch_shape){(unsigned)((n + BLOCK - 1) / BLOCK), BLOCK / WS_TRIANGLE_COLUMNS, 1, 256};
+}
+
+static enum lib_kernel of_type(enum lib_kernel of_s, int t)
+{
+  return (enum lib_kernel)((int)of_s + t * (KERNEL_dtriangle_expand - KERNEL_striangle_expand));
+}
+
+static void put_factor(struct level3 *q, enum ws_factor f, double re, double im)
+{
+  const int reals = types[q->t].complex ? 2 : 1;
+  const double parts[2] = {re, im};
+  for (int i = 0; i < reals; i++) {
+    if (types[q->t].real == DATA_R_64F) q->on_host[(int)f * reals + i] = parts[i];
+    else ((float *)q->on_host)[(int)f * reals + i] = (float)parts[i];
+  }
+}
+
+static int factor_type(const struct level3 *q, bool is_real) { return is_real ? types[q->t].real : types[q->t].data; }
+
+/* The factors on this side, or, where the caller's are on the device, at `room` there. */
+static bool take_factors(struct level3 *q, const struct scale *s, uint64_t room)
+{
+  if (!q->on_device) {
+    const struct ws_scalar a = blas_scalar(s->alpha, factor_type(q, s->alpha_real), false);
+    const struct ws_scalar b =
+        s->beta ? blas_scalar(s->beta, factor_type(q, s->beta_real), false) : (struct ws_scalar){.re = 0};
+    put_factor(q, WS_ALPHA, a.re, a.im);
+    put_factor(q, WS_CONJ_ALPHA, a.re, -a.im);
+    put_factor(q, WS_BETA, b.re, b.im);
+    put_factor(q, WS_ONE, 1, 0);
+    put_factor(q, WS_ZERO, 0, 0);
+    q->factors = (const char *)q->on_host;
+    q->alpha_is_0 = a.re == 0 && a.im == 0;
+    return true;
+  }
+  const struct ws_factors_args f = {s->alpha, s->beta, s->alpha_real, s->beta_real, (void *)(uintptr_t)room};
+  q->factors = (const char *)(uintptr_t)room;
+  return kernel_set_launch(&q->h->kernels, of_type(KERNEL_striangle_factors, q->t), (struct launch_shape){1, 1, 1, 1},
+                           q->h->stream, &f);
+}
+
+/* Shares out the room of the stream: `lines` of a copy, `line` elements each, and the blocks of n x n, at least one of
+ * each, at most what is needed; about half is left for partial sums. */
+static blas_status begin(struct level3 *q, const struct scale *s, int64_t n, int64_t line, int64_t lines)
+{
+  const double each = (double)BLOCK * BLOCK * types[q->t].bytes, each_line = (double)line * types[q->t].bytes;
+  const double share = BLAS_WORKSPACE / 4, wanted = (double)((n + BLOCK - 1) / BLOCK);
+  size_t bytes;
+  if (each_line > share) return blas_refuse(q->function, "so large a matrix");
+  q->most_blocks = (int64_t)(wanted * each > share ? share / each : wanted);
+  const double of_copy = each_line * (double)lines > share ? share : each_line * (double)lines;
+  q->copy_bytes = ((size_t)of_copy + 255) / 256 * 256;
+  const size_t need = FACTORS_BYTES + (size_t)q->most_blocks * (size_t)each + q->copy_bytes;
+  const uint64_t room = blas_room(q->h, q->h->stream, need, &bytes);
+  if (!room) return BLAS_ALLOC_FAILED;
+  q->blocks = room + FACTORS_BYTES;
+  q->copy = q->blocks + (uint64_t)q->most_blocks * (uint64_t)each;
+  q->rest = q->copy + q->copy_bytes;
+  q->rest_bytes = bytes - need;
+  return take_factors(q, s, room) ? BLAS_SUCCESS : BLAS_EXECUTION_FAILED;
+}
+
+static const void *factor(const struct level3 *q, enum ws_factor f)
+{
+  return q->factors + (size_t)f * types[q->t].bytes;
+}
+
+static struct ws_scalar device_or_value(const struct level3 *q, enum ws_factor f)
+{
+  return blas_scalar(factor(q, f), types[q->t].data, q->on_device);
+}
+
+/* Fills in what all products of a call have; their C is D. */
+static blas_status multiply(const struct level3 *q, struct blas_product *p, enum ws_factor alpha, enum ws_factor beta)
+{
+  const int data = types[q->t].data;
+  if (p->batch == 0 || p->m == 0 || p->n == 0) return BLAS_SUCCESS;
+  p->a.type = p->b.type = p->c.type = p->scale = data;
+  if (data == DATA_R_32F && (q->h->math_mode & ~BLAS_MATH_FLAG) == BLAS_TF32_MATH) p->compute = COMPUTE_32F_FAST_TF32;
+  p->alpha = factor(q, alpha), p->beta = factor(q, beta), p->on_device = q->on_device;
+  p->room = q->rest, p->room_bytes = q->rest_bytes, p->room_alone = true;
+  p->d = p->c;
+  return blas_multiply(q->h, p, q->h->stream, q->function);
+}
+
+/* One square of a half, and as many more as `batch` says, `step` rows and columns from one to the next. */
+struct square {
+  int64_t row, col, rows, cols, step, batch;
+  bool diagonal;
+};
+
+typedef blas_status square_work(void *call, const struct square *s);
+
+/* The squares of one size beside the diagonal of n x n, then the last of them where it is cut off. */
+static blas_status squares_beside(int64_t n, int64_t side, bool upper, square_work *work, void *call)
+{
+  const int64_t pairs = n / (2 * side), left = n % (2 * side) - side, at = pairs * 2 * side;
+  struct square s = {upper ? 0 : side, upper ? side : 0, side, side, 2 * side, pairs, false};
+  const blas_status status = pairs ? work(call, &s) : BLAS_SUCCESS;
+  if (status != BLAS_SUCCESS || left <= 0) return status;
+  s.row += at, s.col += at, s.batch = 1;
+  *(upper ? &s.cols : &s.rows) = left;
+  return work(call, &s);
+}
+
+static blas_status all_beside(int64_t n, bool upper, square_work *work, void *call)
+{
+  blas_status status = BLAS_SUCCESS;
+  for (int64_t side = BLOCK; status == BLAS_SUCCESS && side < n; side *= 2)
+    status = squares_beside(n, side, upper, work, call);
+  return status;
+}
+
+/* The same of blocks on the diagonal, `from` being the first. */
+static blas_status on_diagonal(int64_t n, int64_t from, int64_t most, square_work *work, void *call)
+{
+  const int64_t whole = least((n - from) / BLOCK, most), left = n - from - whole * BLOCK;
+  struct square s = {from, from, BLOCK, BLOCK, BLOCK, whole, true};
+  const blas_status status = whole ? work(call, &s) : BLAS_SUCCESS;
+  if (status != BLAS_SUCCESS || left == 0 || whole == most) return status;
+  s = (struct square){from + whole * BLOCK, from + whole * BLOCK, left, left, BLOCK, 1, true};
+  return work(call, &s);
+}
+
+/* Products with a matrix of which a half is stored: C = alpha op(A) B + beta C, or B op(A). */
+struct with_half {
+  int side, fill, op, unit;
+  enum ws_triangle_kind kind;
+  int64_t m, n;
+  const void *a, *b;
+  void *c;
+  int64_t lda, ldb, ldc;
+};
+
+struct half_call {
+  const struct level3 *q;
+  struct with_half w;
+  int64_t first; /* of the blocks that are whole now */
+};
+
+/* What one square gives; `turn`: its operation. Those beside the diagonal are added to what the blocks on it gave. */
+static blas_status give(const struct half_call *c, const struct square *s, int turn)
+{
+  const struct with_half *w = &c->w;
+  const int t = c->q->t;
+  const bool left = w->side == BLAS_LEFT, plain = turn == BLAS_OP_N;
+  const bool by_rows = plain == left; /* op(A)'s result lies along the square's rows */
+  const int64_t out = by_rows ? s->row : s->col, in = by_rows ? s->col : s->row;
+  const int64_t outs = by_rows ? s->rows : s->cols, ins = by_rows ? s->cols : s->rows;
+  const void *const from = s->diagonal ? (const void *)moved((const void *)c->q->blocks, (s->row - c->first) * BLOCK, t)
+                                       : (const void *)moved(w->a, s->col * w->lda + s->row, t);
+  const struct blas_operand a = {from, s->diagonal ? BLOCK : w->lda, s->diagonal ? BLOCK * BLOCK : s->step * (w->lda + 1),
+                                 0};
+  const int64_t b_line = left ? 1 : w->ldb, c_line = left ? 1 : w->ldc;
+  const struct blas_operand b = {moved(w->b, in * b_line, t), w->ldb, s->step * b_line, 0};
+  struct blas_product p = {.op_a = left ? turn : BLAS_OP_N, .op_b = left ? BLAS_OP_N : turn, .m = left ? outs : w->m,
+                           .n = left ? w->n : outs, .k = ins, .batch = s->batch, .a = left ? a : b, .b = left ? b : a,
+                           .c = {moved(w->c, out * c_line, t), w->ldc, s->step * c_line, 0}};
+  return multiply(c->q, &p, WS_ALPHA, s->diagonal ? WS_BETA : WS_ONE);
+}
+
+static blas_status half_square(void *call, const struct square *s)
+{
+  const struct half_call *c = call;
+  const blas_status status = give(c, s, c->w.op);
+  if (status != BLAS_SUCCESS || s->diagonal || c->w.kind == WS_TRIANGULAR) return status;
+  return give(c, s, c->w.kind == WS_HERMITIAN ? BLAS_OP_C : BLAS_OP_T);
+}
+
+static blas_status with_half(const struct level3 *q, const struct with_half *w)
+{
+  struct half_call c = {q, *w, 0};
+  const int64_t n = w->side == BLAS_LEFT ? w->m : w->n;
+  blas_status status = BLAS_SUCCESS;
+  for (; status == BLAS_SUCCESS && c.first < n; c.first += q->most_blocks * BLOCK) {
+    const struct ws_triangle_args e = {.matrix = (void *)(uintptr_t)moved(w->a, c.first * (w->lda + 1), q->t),
+                                       .blocks = (void *)q->blocks, .n = least(n - c.first, q->most_blocks * BLOCK),
+                                       .ld = w->lda, .kind = w->kind, .upper = w->fill == BLAS_UPPER, .unit = w->unit};
+    if (!q->alpha_is_0 && !kernel_set_launch(&q->h->kernels, of_type(KERNEL_striangle_expand, q->t), over_blocks(e.n),
+                                             q->h->stream, &e))
+      return BLAS_EXECUTION_FAILED;
+    status = on_diagonal(n, c.first, q->most_blocks, half_square, &c);
+  }
+  if (status != BLAS_SUCCESS || q->alpha_is_0) return status;
+  return all_beside(n, w->fill == BLAS_UPPER, half_square, &c);
+}
+
+/* In place: some lines of B at a time, out of a copy. */
+static blas_status in_place(const struct level3 *q, const struct with_half *w)
+{
+  const bool left = w->side == BLAS_LEFT;
+  const int64_t line = left ? w->m : w->n, all = left ? w->n : w->m;
+  const size_t each = types[q->t].bytes;
+  const int64_t most = (int64_t)(q->copy_bytes / ((size_t)line * each));
+  blas_status status = BLAS_SUCCESS;
+  for (int64_t i = 0, some; status == BLAS_SUCCESS && i < all; i += some) {
+    struct with_half part = *w;
+    some = least(most, all - i);
+    part.c = (void *)(uintptr_t)moved(w->c, left ? i * w->ldc : i, q->t);
+    *(left ? &part.n : &part.m) = some;
+    part.b = (const void *)q->copy, part.ldb = part.m;
+    if (cudaMemcpy2DAsync((void *)q->copy, (size_t)part.m * each, part.c, (size_t)w->ldc * each, (size_t)part.m * each,
+                          (size_t)part.n, DRIVER_COPY_DEFAULT, q->h->stream) != DRIVER_OK)
+      return BLAS_EXECUTION_FAILED;
+    status = with_half(q, &part);
+  }
+  return status;
+}
+
+static bool half_valid(const struct with_half *w)
+{
+  return (w->side == BLAS_LEFT || w->side == BLAS_RIGHT) && (w->fill == BLAS_LOWER || w->fill == BLAS_UPPER) &&
+         (unsigned)w->op < BLAS_OPS && (w->unit == BLAS_NON_UNIT || w->unit == BLAS_UNIT) && w->m >= 0 && w->n >= 0 &&
+         w->lda >= at_least_1(w->side == BLAS_LEFT ? w->m : w->n) && w->ldb >= at_least_1(w->m) &&
+         w->ldc >= at_least_1(w->m);
+}
+
+static blas_status half(struct blas *h, int t, const struct with_half *w, const struct scale *s, const char *function)
+{
+  const bool left = w->side == BLAS_LEFT, copies = w->kind == WS_TRIANGULAR && w->b == w->c;
+  if (!blas_handle_is(h)) return BLAS_NOT_INITIALIZED;
+  if (!half_valid(w) || !s->alpha || (!s->beta && w->kind != WS_TRIANGULAR)) return BLAS_INVALID_VALUE;
+  if (copies && w->ldb != w->ldc) return BLAS_INVALID_VALUE;
+  if (w->m > INT32_MAX || w->n > INT32_MAX) return blas_refuse(function, "sizes from 2^31 on");
+  if (w->m == 0 || w->n == 0) return BLAS_SUCCESS;
+  struct level3 q = {.h = h, .function = function, .t = t, .on_device = h->pointer_mode == BLAS_DEVICE};
+  const int64_t n = left ? w->m : w->n;
+  const blas_status status = begin(&q, s, n, copies ? n : 0, left ? w->n : w->m);
+  if (status != BLAS_SUCCESS) return status;
+  return copies ? in_place(&q, w) : with_half(&q, w);
+}
+
+/* Products of which a half is kept: C = alpha op(A) op(B)' + beta C, ' being the transpose or its conjugate; `twice`: and
+ * B with A, with the conjugate of alpha where ' is that. */
+struct to_half {
+  int fill, op;
+  bool hermitian, twice;
+  int64_t n, k;
+  const void *a, *b;
+  void *c;
+  int64_t lda, ldb, ldc;
+};
+
+struct rank_call {
+  const struct level3 *q;
+  const struct to_half *r;
+  int64_t first; /* the block on the diagonal that q->blocks begins with */
+};
+
+static struct blas_operand lines(const struct rank_call *c, const void *p, int64_t ld, int64_t line, int64_t step)
+{
+  const int64_t each = c->r->op == BLAS_OP_N ? 1 : ld;
+  return (struct blas_operand){moved(p, line * each, c->q->t), ld, step * each, 0};
+}
+
+static blas_status rank_square(void *call, const struct square *s)
+{
+  const struct rank_call *c = call;
+  const struct to_half *r = c->r;
+  const int t = c->q->t, turned = r->hermitian ? BLAS_OP_C : BLAS_OP_T;
+  const bool plain = r->op == BLAS_OP_N;
+  struct blas_product p = {.op_a = plain ? BLAS_OP_N : turned, .op_b = plain ? turned : BLAS_OP_N, .m = s->rows,
+                           .n = s->cols, .k = r->k, .batch = s->batch};
+  if (s->diagonal)
+    p.c = (struct blas_operand){moved((const void *)c->q->blocks, (s->row - c->first) * BLOCK, t), BLOCK, BLOCK * BLOCK,
+                                0};
+  else
+    p.c = (struct blas_operand){moved(r->c, s->col * r->ldc + s->row, t), r->ldc, s->step * (r->ldc + 1), 0};
+  p.a = lines(c, r->a, r->lda, s->row, s->step), p.b = lines(c, r->b, r->ldb, s->col, s->step);
+  const blas_status status = multiply(c->q, &p, WS_ALPHA, s->diagonal ? WS_ZERO : WS_BETA);
+  if (status != BLAS_SUCCESS || !r->twice) return status;
+  p.a = lines(c, r->b, r->ldb, s->row, s->step), p.b = lines(c, r->a, r->lda, s->col, s->step);
+  return multiply(c->q, &p, r->hermitian ? WS_CONJ_ALPHA : WS_ALPHA, WS_ONE);
+}
+
+static blas_status to_half(const struct level3 *q, const struct to_half *r)
+{
+  struct rank_call c = {q, r, 0};
+  blas_status status = BLAS_SUCCESS;
+  for (; status == BLAS_SUCCESS && c.first < r->n; c.first += q->most_blocks * BLOCK) {
+    status = on_diagonal(r->n, c.first, q->most_blocks, rank_square, &c);
+    if (status != BLAS_SUCCESS) return status;
+    const struct ws_triangle_args e = {.matrix = (void *)(uintptr_t)moved(r->c, c.first * (r->ldc + 1), q->t),
+                                       .blocks = (void *)q->blocks, .n = least(r->n - c.first, q->most_blocks * BLOCK),
+                                       .ld = r->ldc, .kind = r->hermitian ? WS_HERMITIAN : WS_SYMMETRIC,
+                                       .upper = r->fill == BLAS_UPPER, .beta = device_or_value(q, WS_BETA)};
+    if (!kernel_set_launch(&q->h->kernels, of_type(KERNEL_striangle_merge, q->t), over_blocks(e.n), q->h->stream, &e))
+      return BLAS_EXECUTION_FAILED;
+  }
+  return status == BLAS_SUCCESS ? all_beside(r->n, r->fill == BLAS_UPPER, rank_square, &c) : status;
+}
+
+/* Of complex matrices the operation is none, or the one that the result has. */
+static bool op_fits(const struct to_half *r, int t)
+{
+  if (r->op == BLAS_OP_N) return true;
+  if (!types[t].complex) return r->op == BLAS_OP_T || r->op == BLAS_OP_C;
+  return r->op == (r->hermitian ? BLAS_OP_C : BLAS_OP_T);
+}
+
+static bool rank_valid(const struct to_half *r, int t)
+{
+  const int64_t rows = at_least_1(r->op == BLAS_OP_N ? r->n : r->k);
+  return (r->fill == BLAS_LOWER || r->fill == BLAS_UPPER) && op_fits(r, t) && r->n >= 0 && r->k >= 0 &&
+         r->lda >= rows && r->ldb >= rows && r->ldc >= at_least_1(r->n);
+}
+
+static blas_status rank(struct blas *h, int t, const struct to_half *r, const struct scale *s, const char *function)
+{
+  if (!blas_handle_is(h)) return BLAS_NOT_INITIALIZED;
+  if (!rank_valid(r, t) || !s->alpha || !s->beta) return BLAS_INVALID_VALUE;
+  if (r->n > INT32_MAX || r->k > INT32_MAX) return blas_refuse(function, "sizes from 2^31 on");
+  if (r->n == 0) return BLAS_SUCCESS;
+  struct level3 q = {.h = h, .function = function, .t = t, .on_device = h->pointer_mode == BLAS_DEVICE};
+  const blas_status status = begin(&q, s, r->n, 0, 0);
+  if (status != BLAS_SUCCESS) return status;
+  const struct ws_scalar beta = device_or_value(&q, WS_BETA);
+  if ((q.alpha_is_0 || r->k == 0) && !beta.device && beta.re == 1 && beta.im == 0) return BLAS_SUCCESS;
+  return to_half(&q, r);
+}
+
+/* Of mixed types: those that cuBLAS's reference has, of which A in FP32 is here. */
+static blas_status rank_ex(struct blas *h, const struct to_half *r, const struct scale *s, int type_a, int type_c,
+                           const char *function)
+{
+  if (type_a != DATA_C_32F || type_c != DATA_C_32F) return blas_refuse(function, "matrices of these types");
+  return rank(h, C, r, s, function);
+}
+
+/* The names. */
+#define F PUBLIC blas_status
+#define SYMM(T, name, w, kind)                                                                                        \
+  F name##w(struct blas *h, int side, int fill, INT m, INT n, const void *alpha, const void *a, INT lda,              \
+            const void *b, INT ldb, const void *beta, void *c, INT ldc)                                               \
+  {                                                                                                                   \
+    const struct with_half q = {side, fill, BLAS_OP_N, BLAS_NON_UNIT, kind, m, n, a, b, c, lda, ldb, ldc};            \
+    return half(h, T, &q, &(struct scale){alpha, beta, false, false}, #name);                                         \
+  }
+#define TRMM(T, name, w)                                                                                              \
+  F name##w(struct blas *h, int side, int fill, int op, int unit, INT m, INT n, const void *alpha, const void *a,     \
+            INT lda, const void *b, INT ldb, void *c, INT ldc)                                                        \
+  {                                                                                                                   \
+    const struct with_half q = {side, fill, op, unit, WS_TRIANGULAR, m, n, a, b, c, lda, ldb, ldc};                   \
+    return half(h, T, &q, &(struct scale){alpha, NULL, false, false}, #name);                                         \
+  }
+#define RANK_1(T, name, w, hermitian)                                                                                 \
+  F name##w(struct blas *h, int fill, int op, INT n, INT k, const void *alpha, const void *a, INT lda,                \
+            const void *beta, void *c, INT ldc)                                                                       \
+  {                                                                                                                   \
+    const struct to_half r = {fill, op, hermitian, false, n, k, a, a, c, lda, lda, ldc};                              \
+    return rank(h, T, &r, &(struct scale){alpha, beta, hermitian, hermitian}, #name);                                 \
+  }
+#define RANK_EX(name, w, hermitian)                                                                                   \
+  F name##w(struct blas *h, int fill, int op, INT n, INT k, const void *alpha, const void *a, int type_a, INT lda,    \
+            const void *beta, void *c, int type_c, INT ldc)                                                           \
+  {                                                                                                                   \
+    const struct to_half r = {fill, op, hermitian, false, n, k, a, a, c, lda, lda, ldc};                              \
+    return rank_ex(h, &r, &(struct scale){alpha, beta, hermitian, hermitian}, type_a, type_c, #name);                 \
+  }
+#define RANK_2(T, name, w, hermitian, twice)                                                                          \
+  F name##w(struct blas *h, int fill, int op, INT n, INT k, const void *alpha, const void *a, INT lda, const void *b, \
+            INT ldb, const void *beta, void *c, INT ldc)                                                              \
+  {                                                                                                                   \
+    const struct to_half r = {fill, op, hermitian, twice, n, k, a, b, c, lda, ldb, ldc};                              \
+    return rank(h, T, &r, &(struct scale){alpha, beta, false, hermitian}, #name);                                     \
+  }
+#define EVERY_TYPE(l, v2, w)                                                                                          \
+  SYMM(l, cublas##l##symm, v2, WS_SYMMETRIC)                                                                          \
+  TRMM(l, cublas##l##trmm, v2)                                                                                        \
+  RANK_1(l, cublas##l##syrk, v2, false)                                                                               \
+  RANK_2(l, cublas##l##syr2k, v2, false, true)                                                                        \
+  RANK_2(l, cublas##l##syrkx, w, false, false)
+#define COMPLEX_TYPE(l, v2, w)                                                                                        \
+  SYMM(l, cublas##l##hemm, v2, WS_HERMITIAN)                                                                          \
+  RANK_1(l, cublas##l##herk, v2, true)                                                                                \
+  RANK_2(l, cublas##l##her2k, v2, true, true)                                                                         \
+  RANK_2(l, cublas##l##herkx, w, true, false)
+#define EVERY(v2, w)                                                                                                  \
+  EVERY_TYPE(S, v2, w)                                                                                                \
+  EVERY_TYPE(D, v2, w)                                                                                                \
+  EVERY_TYPE(C, v2, w)                                                                                                \
+  EVERY_TYPE(Z, v2, w)                                                                                                \
+  COMPLEX_TYPE(C, v2, w)                                                                                              \
+  COMPLEX_TYPE(Z, v2, w)                                                                                              \
+  RANK_EX(cublasCsyrkEx, w, false)                                                                                    \
+  RANK_EX(cublasCsyrk3mEx, w, false)                                                                                  \
+  RANK_EX(cublasCherkEx, w, true)                                                                                     \
+  RANK_EX(cublasCherk3mEx, w, true)
+
+#define INT int
+EVERY(_v2, )
+#undef INT
+#define INT int64_t
+EVERY(_v2_64, _64)
+#undef INT
