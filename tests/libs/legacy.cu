@@ -50,6 +50,10 @@ template <typename T> static bool near(wide got, wide want, double scale)
     static constexpr auto gemm = cublas##L##gemm;                                                                         \
     static constexpr auto gemv = cublas##L##gemv;                                                                         \
     static constexpr auto trsm = cublas##L##trsm;                                                                         \
+    static constexpr auto trmm = cublas##L##trmm;                                                                         \
+    static constexpr auto symm = cublas##L##symm;                                                                         \
+    static constexpr auto syrk = cublas##L##syrk;                                                                         \
+    static constexpr auto syr2k = cublas##L##syr2k;                                                                       \
     static constexpr auto axpy = cublas##L##axpy;                                                                         \
     static constexpr auto scal = cublas##L##scal;                                                                         \
     static constexpr auto copy = cublas##L##copy;                                                                         \
@@ -177,6 +181,89 @@ template <typename F> static void vectors()
   cudaFree(dx), cudaFree(dy);
 }
 
+// Matrices of which one half counts, N x N, and what they must be: want(row, column), where it is written.
+enum { HALF_N = 21, HALF_LD = 24 };
+template <typename T, typename W> static void is_half(T *at, const std::vector<T> &before, bool upper, bool whole, W want, const char *what)
+{
+  const auto got = host(at, before.size());
+  bool right = cublasGetError() == CUBLAS_STATUS_SUCCESS;
+  for (int j = 0; j < HALF_LD; j++)
+    for (int i = 0; i < HALF_LD; i++) {
+      const bool written = i < HALF_N && j < HALF_N && (whole || i == j || (i < j) == upper);
+      const int p = i + j * HALF_LD;
+      right = right && (written ? near<T>(widen(got[p]), want(i, j), 16.0 * HALF_N) : got[p] == before[p]);
+    }
+  check(right, what);
+}
+
+template <typename F> static void halves()
+{
+  typedef typename F::type T;
+  typedef typename F::pointed P;
+  enum { N = HALF_N, LD = HALF_LD };
+  const auto a = numbers<T>(LD * LD, 21), b = numbers<T>(LD * LD, 22), c = numbers<T>(LD * LD, 23);
+  unsigned seed = 24;
+  const T alpha = number<T>(seed), beta = number<T>(seed);
+  const wide x = widen(alpha), y = widen(beta);
+  auto sum = [&](auto f) {
+    wide s = 0;
+    for (int k = 0; k < N; k++) s += f(k);
+    return s;
+  };
+  auto A = [&](int r, int k) { return widen(a[r + k * LD]); };
+  auto B = [&](int r, int k) { return widen(b[r + k * LD]); };
+  auto C = [&](int r, int k) { return widen(c[r + k * LD]); };
+  P *da = (P *)device(a), *db = (P *)device(b);
+  T *dc = device(c);
+  F::symm('R', 'l', N, N, by_value(alpha), da, LD, db, LD, by_value(beta), (P *)dc, LD);
+  auto symm = [&](int i, int j) { return x * sum([&](int k) { return B(i, k) * (k >= j ? A(k, j) : A(j, k)); }) + y * C(i, j); };
+  is_half(dc, c, true, true, symm, "symm");
+  dc = device(c);
+  F::syrk('U', 't', N, N, by_value(alpha), da, LD, by_value(beta), (P *)dc, LD);
+  auto syrk = [&](int i, int j) { return x * sum([&](int k) { return A(k, i) * A(k, j); }) + y * C(i, j); };
+  is_half(dc, c, true, false, syrk, "syrk");
+  dc = device(c);
+  F::syr2k('L', 'N', N, N, by_value(alpha), da, LD, db, LD, by_value(beta), (P *)dc, LD);
+  auto syr2k = [&](int i, int j) { return x * sum([&](int k) { return A(i, k) * B(j, k) + B(i, k) * A(j, k); }) + y * C(i, j); };
+  is_half(dc, c, false, false, syr2k, "syr2k");
+  dc = device(c);
+  F::trmm('L', 'U', 'C', 'U', N, N, by_value(alpha), da, LD, (P *)dc, LD);
+  auto trmm = [&](int i, int j) { return x * sum([&](int k) { return (k == i ? wide(1) : k < i ? std::conj(A(k, i)) : wide(0)) * C(k, j); }); };
+  is_half(dc, c, false, true, trmm, "trmm");
+}
+
+static void hermitian()
+{
+  typedef std::complex<double> T;
+  typedef cuDoubleComplex P;
+  enum { N = HALF_N, LD = HALF_LD };
+  const auto a = numbers<T>(LD * LD, 25), b = numbers<T>(LD * LD, 26), c = numbers<T>(LD * LD, 27);
+  const wide x(0.5, -1), y(2, 1);
+  P *da = (P *)device(a), *db = (P *)device(b);
+  T *dc = device(c);
+  auto was = [&](int i, int j) { return i == j ? wide(c[i + j * LD].real()) : c[i + j * LD]; };
+  auto sum = [&](auto f) {
+    wide s = 0;
+    for (int k = 0; k < N; k++) s += f(k);
+    return s;
+  };
+  cublasZherk('L', 'C', N, N, 0.5, da, LD, 2, (P *)dc, LD);
+  auto herk = [&](int i, int j) { return 0.5 * sum([&](int k) { return std::conj(a[k + i * LD]) * a[k + j * LD]; }) + 2. * was(i, j); };
+  is_half(dc, c, false, false, herk, "herk");
+  dc = device(c);
+  cublasZher2k('U', 'N', N, N, by_value(x), da, LD, db, LD, 2, (P *)dc, LD);
+  is_half(dc, c, true, false, [&](int i, int j) {
+    auto of = [&](int k) { return x * a[i + k * LD] * std::conj(b[j + k * LD]) + std::conj(x) * b[i + k * LD] * std::conj(a[j + k * LD]); };
+    return sum(of) + 2. * was(i, j);
+  }, "her2k");
+  dc = device(c);
+  cublasZhemm('L', 'U', N, N, by_value(x), da, LD, db, LD, by_value(y), (P *)dc, LD);
+  is_half(dc, c, true, true, [&](int i, int j) {
+    auto A = [&](int k) { return k == i ? wide(a[i + i * LD].real()) : k > i ? a[i + k * LD] : std::conj(a[k + i * LD]); };
+    return x * sum([&](int k) { return A(k) * b[k + j * LD]; }) + y * c[i + j * LD];
+  }, "hemm");
+}
+
 static void sums()
 {
   enum { N = 1000 };
@@ -245,6 +332,7 @@ template <typename F> static void all_of()
   matrix_and_vector<F>();
   for (char side : {'L', 'R'})
     for (char uplo : {'L', 'U'}) triangle<F>(side, uplo, uplo == 'L' ? 'C' : 'N', side == 'L' ? 'U' : 'N');
+  halves<F>();
   vectors<F>();
 }
 
@@ -256,6 +344,7 @@ int main()
   check(!cublasInit() && !cublasInit(), "init, twice");
   errors();
   all_of<singles>(), all_of<doubles>(), all_of<complexes>(), all_of<wide_complexes>();
+  hermitian();
   sums();
   cudaStream_t s;
   cudaStreamCreate(&s);

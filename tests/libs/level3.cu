@@ -316,7 +316,8 @@ static void in_a_graph(cublasHandle_t h)
   cudaMemcpy(b2.at, b.host.data(), b.host.size() * sizeof(float), cudaMemcpyHostToDevice);
   cudaMemcpy(c2.at, c.host.data(), c.host.size() * sizeof(float), cudaMemcpyHostToDevice);
   auto work = [&](matrix<float> &x, matrix<float> &y) {
-    bool ok = !cublasStrmm(h, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_N, CUBLAS_DIAG_UNIT, n, k, &alpha, a.at, ld, x.at, ld, x.at, ld);
+    bool ok = !cublasStrmm(h, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_N, CUBLAS_DIAG_UNIT, n, k, &alpha, a.at, ld, x.at,
+                           ld, x.at, ld);
     return ok && !cublasSsyrk(h, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_N, n, k, &alpha, x.at, ld, &beta, y.at, ld);
   };
   cudaStream_t stream;
@@ -352,7 +353,8 @@ static void other_names(cublasHandle_t h)
     for (matrix<T> *m : {&x, &y}) cudaMemcpy(m->at, c0.host.data(), c0.host.size() * sizeof(T), cudaMemcpyHostToDevice);
     const bool ok = !one(pointed(x.at)) && !other(pointed(y.at));
     x.fetch(), y.fetch();
-    say(ok && !memcmp(x.host.data(), y.host.data(), sizeof(T) * n * n) && memcmp(x.host.data(), c0.host.data(), sizeof(T) * n * n), what, n, n, k, 0, 0);
+    const size_t bytes = sizeof(T) * n * n;
+    say(ok && !memcmp(x.host.data(), y.host.data(), bytes) && memcmp(x.host.data(), c0.host.data(), bytes), what, n, n, k, 0, 0);
   };
   const auto lower = CUBLAS_FILL_MODE_LOWER;
   const auto N = CUBLAS_OP_N;
@@ -421,7 +423,8 @@ static void zeros(cublasHandle_t h)
   c.fetch();
   for (int i = 0; i < n * n; i++) right = right && c.host[i] == (i % n >= i / n ? 2 * before[i] : before[i]);
   say(right, "syrk, alpha 0", n, n, 7, 0, 0);
-  right = !cublasDtrmm(h, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT, n, n, &zero, nullptr, n, nullptr, n, c.at, n);
+  right = !cublasDtrmm(h, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT, n, n, &zero, nullptr, n, nullptr, n,
+                       c.at, n);
   c.fetch();
   for (int i = 0; i < n * n; i++) right = right && c.host[i] == 0;
   say(right, "trmm, alpha 0", n, n, n, 0, 0);

@@ -2,8 +2,8 @@
  * (symm, hemm, trmm), and products that are one (syrk, syrkx, syr2k, herk, herkx, her2k).
  *
  * The half is cut into blocks on the diagonal, which kernels/blas_triangle.cu makes whole or puts into their half, and
- * squares beside it, of one block's side, of two, of four ...: those of one size are one batch of products that read and
- * write the half where it lies. So nothing is reckoned twice but half of the blocks on the diagonal.
+ * squares beside it, of one block's side, of two, of four ...: those of one size are one batch of products that read
+ * or write the half where it lies. So nothing is reckoned in vain but half of the blocks on the diagonal.
  */
 #include "libs/cublas/blas_product.h"
 #include "libs/kernels/triangle_args.h"
@@ -174,6 +174,12 @@ static blas_status on_diagonal(int64_t n, int64_t from, int64_t most, square_wor
   return work(call, &s);
 }
 
+/* A square on the diagonal as a whole block, `first` being the row that the blocks begin with. */
+static struct blas_operand block_of(const struct level3 *q, const struct square *s, int64_t first)
+{
+  return (struct blas_operand){moved((const void *)q->blocks, (s->row - first) * BLOCK, q->t), BLOCK, BLOCK * BLOCK, 0};
+}
+
 /* Products with a matrix of which a half is stored: C = alpha op(A) B + beta C, or B op(A). */
 struct with_half {
   int side, fill, op, unit;
@@ -187,7 +193,7 @@ struct with_half {
 struct half_call {
   const struct level3 *q;
   struct with_half w;
-  int64_t first; /* of the blocks that are whole now */
+  int64_t first; /* row of the blocks that are whole now */
 };
 
 /* What one square gives; `turn`: its operation. Those beside the diagonal are added to what the blocks on it gave. */
@@ -199,10 +205,9 @@ static blas_status give(const struct half_call *c, const struct square *s, int t
   const bool by_rows = plain == left; /* op(A)'s result lies along the square's rows */
   const int64_t out = by_rows ? s->row : s->col, in = by_rows ? s->col : s->row;
   const int64_t outs = by_rows ? s->rows : s->cols, ins = by_rows ? s->cols : s->rows;
-  const void *const from = s->diagonal ? (const void *)moved((const void *)c->q->blocks, (s->row - c->first) * BLOCK, t)
-                                       : (const void *)moved(w->a, s->col * w->lda + s->row, t);
-  const struct blas_operand a = {from, s->diagonal ? BLOCK : w->lda, s->diagonal ? BLOCK * BLOCK : s->step * (w->lda + 1),
-                                 0};
+  const struct blas_operand of_block = block_of(c->q, s, c->first),
+                            of_half = {moved(w->a, s->col * w->lda + s->row, t), w->lda, s->step * (w->lda + 1), 0},
+                            a = s->diagonal ? of_block : of_half;
   const int64_t b_line = left ? 1 : w->ldb, c_line = left ? 1 : w->ldc;
   const struct blas_operand b = {moved(w->b, in * b_line, t), w->ldb, s->step * b_line, 0};
   struct blas_product p = {.op_a = left ? turn : BLAS_OP_N, .op_b = left ? BLAS_OP_N : turn, .m = left ? outs : w->m,
@@ -282,8 +287,8 @@ static blas_status half(struct blas *h, int t, const struct with_half *w, const 
   return copies ? in_place(&q, w) : with_half(&q, w);
 }
 
-/* Products of which a half is kept: C = alpha op(A) op(B)' + beta C, ' being the transpose or its conjugate; `twice`: and
- * B with A, with the conjugate of alpha where ' is that. */
+/* Products of which a half is kept: C = alpha op(A) op(B)' + beta C, ' being the transpose or its conjugate; `twice`:
+ * and B with A, with the conjugate of alpha where ' is that. */
 struct to_half {
   int fill, op;
   bool hermitian, twice;
@@ -296,7 +301,7 @@ struct to_half {
 struct rank_call {
   const struct level3 *q;
   const struct to_half *r;
-  int64_t first; /* the block on the diagonal that q->blocks begins with */
+  int64_t first; /* the row that q->blocks begins with */
 };
 
 static struct blas_operand lines(const struct rank_call *c, const void *p, int64_t ld, int64_t line, int64_t step)
@@ -313,11 +318,8 @@ static blas_status rank_square(void *call, const struct square *s)
   const bool plain = r->op == BLAS_OP_N;
   struct blas_product p = {.op_a = plain ? BLAS_OP_N : turned, .op_b = plain ? turned : BLAS_OP_N, .m = s->rows,
                            .n = s->cols, .k = r->k, .batch = s->batch};
-  if (s->diagonal)
-    p.c = (struct blas_operand){moved((const void *)c->q->blocks, (s->row - c->first) * BLOCK, t), BLOCK, BLOCK * BLOCK,
-                                0};
-  else
-    p.c = (struct blas_operand){moved(r->c, s->col * r->ldc + s->row, t), r->ldc, s->step * (r->ldc + 1), 0};
+  const struct blas_operand of_half = {moved(r->c, s->col * r->ldc + s->row, t), r->ldc, s->step * (r->ldc + 1), 0};
+  p.c = s->diagonal ? block_of(c->q, s, c->first) : of_half;
   p.a = lines(c, r->a, r->lda, s->row, s->step), p.b = lines(c, r->b, r->ldb, s->col, s->step);
   const blas_status status = multiply(c->q, &p, WS_ALPHA, s->diagonal ? WS_ZERO : WS_BETA);
   if (status != BLAS_SUCCESS || !r->twice) return status;

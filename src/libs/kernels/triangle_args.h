@@ -1,5 +1,5 @@
-/* Blocks on the diagonal of a matrix of which one half is stored, column-major, for kernels/blas_triangle.cu: seen by the
- * host (C) and by the kernels (CUDA C++). */
+/* Blocks on the diagonal of a matrix of which one half is stored, column-major, for kernels/blas_triangle.cu: seen by
+ * the host (C) and by the kernels (CUDA C++). */
 #ifndef WS_TRIANGLE_ARGS_H
 #define WS_TRIANGLE_ARGS_H
 
