@@ -430,6 +430,24 @@ static void zeros(cublasHandle_t h)
   say(right, "trmm, alpha 0", n, n, n, 0, 0);
 }
 
+// In the math mode of TF32 operands have 10 bits behind the point, on GPUs that have it.
+static void in_tf32(cublasHandle_t h)
+{
+  const float near_1 = 1 + 1 / 4096.f, one = 1, zero = 0;
+  float *a, *c, full = 0, in_mode = 0;
+  int major = 0;
+  cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0);
+  cudaMalloc(&a, sizeof(float)), cudaMalloc(&c, sizeof(float));
+  cudaMemcpy(a, &near_1, sizeof(float), cudaMemcpyHostToDevice);
+  bool right = !cublasSsyrk(h, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, 1, 1, &one, a, 1, &zero, c, 1);
+  cudaMemcpy(&full, c, sizeof(float), cudaMemcpyDeviceToHost);
+  right = right && !cublasSetMathMode(h, CUBLAS_TF32_TENSOR_OP_MATH) &&
+          !cublasSsyrk(h, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, 1, 1, &one, a, 1, &zero, c, 1);
+  cudaMemcpy(&in_mode, c, sizeof(float), cudaMemcpyDeviceToHost);
+  cublasSetMathMode(h, CUBLAS_DEFAULT_MATH);
+  expect(right && full == near_1 * near_1 && in_mode == (major >= 8 ? 1 : full), "syrk in TF32");
+}
+
 int main()
 {
   cublasHandle_t h;
@@ -448,6 +466,7 @@ int main()
   other_names(h);
   statuses(h);
   zeros(h);
+  in_tf32(h);
   cublasDestroy(h);
   printf("%d of %d cases right\n", cases - failures, cases);
   return failures != 0;
