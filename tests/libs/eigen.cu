@@ -29,6 +29,7 @@ template <typename T> struct type;
     WRAP(getrf, cublas##l##getrfBatched)                            \
     WRAP(getrs, cublas##l##getrsBatched)                            \
     WRAP(getri, cublas##l##getriBatched)                            \
+    WRAP(matinv, cublas##l##matinvBatched)                          \
     WRAP(geqrf, cublas##l##geqrfBatched)                            \
     WRAP(gels, cublas##l##gelsBatched)                              \
   };
@@ -498,6 +499,27 @@ template <typename T> static void lu_batch(cublasHandle_t h, int n)
   }
 }
 
+// Without factors that the caller sees; `room`: of a workspace that holds as few as it takes.
+template <typename T> static void inverses(cublasHandle_t h, int n, size_t room)
+{
+  typedef type<T> t;
+  const int count = 5;
+  batch<T> a(count, n, n, 2), c(count, n, n, 1);
+  a.up(), c.up();
+  void *work;
+  cudaMalloc(&work, room + 1);
+  cublasSetWorkspace(h, room ? work : nullptr, room);
+  int *infos = device(std::vector<int>(count, 99));
+  const bool right = !t::matinv(h, n, (const typename t::nv *const *)a.at, n + 2, c.at, n + 1, infos, count) && host(infos, count) == std::vector<int>(count, 0);
+  for (int i = 0; i < count; i++) {
+    const table x = c.get(i);
+    check(right && distance(a.get(i), a.before[i]) == 0, "inverses leave the matrices");
+    check(right && below(distance(a.before[i] * x, unit(n)), n, t::eps, 4 * n * a.before[i].norm() * x.norm()), "inverses at once");
+  }
+  cublasSetWorkspace(h, nullptr, 0);
+  cudaFree(work);
+}
+
 template <typename T> static void qr_batch(cublasHandle_t h, int m, int n)
 {
   typedef type<T> t;
@@ -567,6 +589,9 @@ template <typename T> static void of_type(cusolverDnHandle_t h, cublasHandle_t b
   singular_batches<T>(h, 4, 7);
   for (int n : {1, 2, 3, 10, 37}) ldl<T>(h, n, false), ldl<T>(h, n, true);
   for (int n : {1, 4, 19}) lu_batch<T>(blas, n);
+  inverses<T>(blas, 1, 0);
+  inverses<T>(blas, 32, 0);
+  inverses<T>(blas, 4, 512 + 2 * (16 * sizeof(T) + 4 * sizeof(int) + sizeof(void *)));
   qr_batch<T>(blas, 9, 5);
   qr_batch<T>(blas, 4, 6);
   squares<T>(blas, 11, 4);
@@ -584,6 +609,10 @@ static void others(cusolverDnHandle_t h, cublasHandle_t blas)
   bool finite = false; // the factors of both divide by a pivot of 0
   for (double v : host(inverse, 8)) finite = finite || std::isfinite(v);
   check(!finite, "what the inverses of singular matrices are");
+  double *more = device(std::vector<double>{0, 1, 1, 0, 1, 1, 1, 1}), **more_at = device(std::vector<double *>{more, more + 4});
+  check(!cublasDmatinvBatched(blas, 2, more_at, 2, inverses, 2, infos, 2) && host(infos, 2) == std::vector<int>{0, 2} &&
+          host(more, 8) == std::vector<double>{0, 1, 1, 0, 1, 1, 1, 1} && host(inverse, 4) == std::vector<double>{0, 1, 1, 0}, "inverses, one of a singular matrix");
+  check(cublasDmatinvBatched(blas, 33, more_at, 33, inverses, 33, infos, 2) == CUBLAS_STATUS_INVALID_VALUE, "inverses of 33 rows at once");
   check(cublasDgetrsBatched(blas, CUBLAS_OP_N, 2, 1, (const double *const *)at, 1, pivots, at, 2, &info, 2) == CUBLAS_STATUS_INVALID_VALUE && info == -5, "a short leading dimension");
   check(cublasDgelsBatched(blas, CUBLAS_OP_N, 2, 3, 1, at, 2, at, 2, &info, nullptr, 1) == CUBLAS_STATUS_NOT_SUPPORTED, "fewer rows than columns");
   check(cusolverDnDgesvd_bufferSize(h, 2, 3, &words) == CUSOLVER_STATUS_INVALID_VALUE, "gesvd of a flat matrix");

@@ -1,5 +1,6 @@
 /* Batches of small dense systems: LU, inverses, QR, least squares, by the kernels of libcusolver (solve.cu). */
 #include "libs/cublas/blas_types.h"
+#include "libs/kernels/batch_args.h"
 #include "libs/kernels/solve_args.h"
 
 enum { MOST_SIDES = 65535 }; /* of a launch: its grid's second number */
@@ -65,6 +66,39 @@ static blas_status inverse(struct blas *h, int t, const struct systems *q, const
                                   .pivots = (int *)(uintptr_t)pivots, .pivot_stride = q->n, .pointers = true,
                                   .invert = true, .info = info};
   return run(h, KERNEL_ssolve_with_lu, t, &s, q->batch, q->n);
+}
+
+/* Inverses of small matrices, which stay as they are: of copies in the workspace, as many at a time as it holds. Each
+ * takes there n pivots, a pointer and n x n elements. */
+static blas_status inverse_of_copies(struct blas *h, int t, const struct systems *q, const void *const *a, void **c,
+                                     int *info)
+{
+  enum { MOST_N = 32, BORDER = 256 };
+  static const size_t element[] = {4, 8, 8, 16};
+  if (!blas_handle_is(h)) return BLAS_NOT_INITIALIZED;
+  if (q->n < 0 || q->n > MOST_N || q->lda < at_least_1(q->n) || q->ldb < at_least_1(q->n) || q->batch < 0 || !info)
+    return BLAS_INVALID_VALUE;
+  if (!q->n || !q->batch) return BLAS_SUCCESS;
+  const size_t each = (size_t)q->n * ((size_t)q->n * element[t] + sizeof(int)) + sizeof(void *);
+  size_t bytes;
+  const uint64_t room = blas_room(h, h->stream, each + 2 * BORDER, &bytes);
+  if (!room) return BLAS_ALLOC_FAILED;
+  const size_t most = (bytes - 2 * BORDER) / each;
+  blas_status status = BLAS_SUCCESS;
+  for (int at = 0, some; at < q->batch && status == BLAS_SUCCESS; at += some) {
+    some = most < (size_t)(q->batch - at) ? (int)most : q->batch - at;
+    const uint64_t pointers = room + ((uint64_t)some * (uint64_t)q->n * sizeof(int) + BORDER - 1) / BORDER * BORDER;
+    const uint64_t copies = pointers + ((uint64_t)some * sizeof(void *) + BORDER - 1) / BORDER * BORDER;
+    const struct ws_batch_args g = {a + at, (void *)copies, (void *)pointers, q->lda, q->n};
+    const struct launch_shape shape = {(unsigned)some, 1, 1, 256};
+    const enum lib_kernel k = (enum lib_kernel)((int)KERNEL_sbatch_copy + t);
+    if (!kernel_set_launch(&h->kernels, k, shape, h->stream, &g)) return BLAS_EXECUTION_FAILED;
+    const struct systems part = {BLAS_OP_N, q->n, q->n, q->n, q->ldb, some};
+    status = lu(h, t, q->n, (const void *)pointers, q->n, (int *)room, info + at, some);
+    if (status == BLAS_SUCCESS)
+      status = inverse(h, t, &part, (const void *)pointers, (const int *)room, c + at, info + at);
+  }
+  return status;
 }
 
 static blas_status qr(struct blas *h, int t, int m, int n, const void *a, int lda, const void *tau, int *info,
@@ -141,6 +175,12 @@ static blas_status squares(struct blas *h, int t, const struct least_squares *q,
   {                                                                                                                   \
     const struct systems q = {BLAS_OP_N, n, n, lda, ldc, batch};                                                      \
     return inverse(h, t, &q, a, pivots, c, info);                                                                     \
+  }                                                                                                                   \
+  PUBLIC blas_status cublas##l##matinvBatched(struct blas *h, int n, const void *const *a, int lda, void **c,         \
+                                              int ldc, int *info, int batch)                                          \
+  {                                                                                                                   \
+    const struct systems q = {BLAS_OP_N, n, n, lda, ldc, batch};                                                      \
+    return inverse_of_copies(h, t, &q, a, c, info);                                                                   \
   }                                                                                                                   \
   PUBLIC blas_status cublas##l##geqrfBatched(struct blas *h, int m, int n, void *const *a, int lda, void *const *tau, \
                                              int *info, int batch)                                                    \
