@@ -455,6 +455,10 @@ int main()
   all_of<float>(h), all_of<double>(h), all_of<std::complex<float>>(h), all_of<std::complex<double>>(h);
   with_factors_on_device<float>(h), with_factors_on_device<double>(h);
   with_factors_on_device<std::complex<float>>(h), with_factors_on_device<std::complex<double>>(h);
+  // More than a workspace holds of a whole matrix.
+  for (int v = 0; v < 4; v++)
+    for (kind k : {SYMMETRIC, HERMITIAN})
+      half_product<std::complex<double>>(h, {k, (v & 1) != 0, (v & 2) != 0, false, CUBLAS_OP_N, false, false, false}, v & 1 ? 1100 : 2, v & 1 ? 2 : 1100);
   // More than a workspace holds of a copy.
   half_product<std::complex<double>>(h, {TRIANGULAR, true, true, false, CUBLAS_OP_C, true, false, false}, 16, 70000);
   half_product<std::complex<double>>(h, {TRIANGULAR, false, false, false, CUBLAS_OP_N, true, false, false}, 70000, 16);

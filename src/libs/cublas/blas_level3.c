@@ -3,12 +3,13 @@
  *
  * The half is cut into blocks on the diagonal, which kernels/blas_triangle.cu makes whole or puts into their half, and
  * squares beside it, of one block's side, of two, of four ...: those of one size are one batch of products that read
- * or write the half where it lies. So nothing is reckoned in vain but half of the blocks on the diagonal.
+ * or write the half where it lies. So of a triangle nothing is reckoned in vain but half of the blocks on the diagonal.
+ * Those of a symmetric matrix that is read are as large as there is room for.
  */
 #include "libs/cublas/blas_product.h"
 #include "libs/kernels/triangle_args.h"
 
-enum { BLOCK = WS_TRIANGLE_BLOCK, FACTORS_BYTES = 256 };
+enum { LEAST_SIDE = 128, FACTORS_BYTES = 256, SHARE = BLAS_WORKSPACE / 4 };
 
 /* What is known of a type, its number being that of its kernels. */
 enum { S, D, C, Z };
@@ -29,7 +30,7 @@ struct level3 {
   const char *factors;  /* enum ws_factor, each of the type t */
   double on_host[WS_FACTORS * 2];
   uint64_t blocks, copy, rest; /* on the device: whole blocks, a copy of B, partial sums of products */
-  int64_t most_blocks;
+  int64_t side, most_blocks; /* of a block; how many there is room for */
   size_t copy_bytes, rest_bytes;
 };
 
@@ -47,14 +48,16 @@ static const char *moved(const void *p, int64_t elements, int t)
   return (const char *)p + elements * (int64_t)types[t].bytes;
 }
 
-static struct launch_shape over_blocks(int64_t n)
-{
-  return (struct launch_shape){(unsigned)((n + BLOCK - 1) / BLOCK), BLOCK / WS_TRIANGLE_COLUMNS, 1, 256};
-}
-
 static enum lib_kernel of_type(enum lib_kernel of_s, int t)
 {
   return (enum lib_kernel)((int)of_s + t * (KERNEL_dtriangle_expand - KERNEL_striangle_expand));
+}
+
+static bool over_blocks(const struct level3 *q, enum lib_kernel of_s, const struct ws_triangle_args *a)
+{
+  const int64_t blocks = (a->n + q->side - 1) / q->side;
+  const struct launch_shape shape = {(unsigned)blocks, (unsigned)q->side / WS_TRIANGLE_COLUMNS, 1, 256};
+  return kernel_set_launch(&q->h->kernels, of_type(of_s, q->t), shape, q->h->stream, a);
 }
 
 static void put_factor(struct level3 *q, enum ws_factor f, double re, double im)
@@ -95,8 +98,9 @@ static bool take_factors(struct level3 *q, const struct scale *s, uint64_t room)
  * each, at most what is needed; about half is left for partial sums. */
 static blas_status begin(struct level3 *q, const struct scale *s, int64_t n, int64_t line, int64_t lines)
 {
-  const double each = (double)BLOCK * BLOCK * types[q->t].bytes, each_line = (double)line * types[q->t].bytes;
-  const double share = BLAS_WORKSPACE / 4, wanted = (double)((n + BLOCK - 1) / BLOCK);
+  const double each = (double)q->side * (double)q->side * types[q->t].bytes;
+  const double each_line = (double)line * types[q->t].bytes;
+  const double share = SHARE, wanted = (double)((n + q->side - 1) / q->side);
   size_t bytes;
   if (each_line > share) return blas_refuse(q->function, "so large a matrix");
   q->most_blocks = (int64_t)(wanted * each > share ? share / each : wanted);
@@ -155,29 +159,30 @@ static blas_status squares_beside(int64_t n, int64_t side, bool upper, square_wo
   return work(call, &s);
 }
 
-static blas_status all_beside(int64_t n, bool upper, square_work *work, void *call)
+static blas_status all_beside(const struct level3 *q, int64_t n, bool upper, square_work *work, void *call)
 {
   blas_status status = BLAS_SUCCESS;
-  for (int64_t side = BLOCK; status == BLAS_SUCCESS && side < n; side *= 2)
+  for (int64_t side = q->side; status == BLAS_SUCCESS && side < n; side *= 2)
     status = squares_beside(n, side, upper, work, call);
   return status;
 }
 
 /* The same of blocks on the diagonal, `from` being the first. */
-static blas_status on_diagonal(int64_t n, int64_t from, int64_t most, square_work *work, void *call)
+static blas_status on_diagonal(const struct level3 *q, int64_t n, int64_t from, square_work *work, void *call)
 {
-  const int64_t whole = least((n - from) / BLOCK, most), left = n - from - whole * BLOCK;
-  struct square s = {from, from, BLOCK, BLOCK, BLOCK, whole, true};
+  const int64_t side = q->side, whole = least((n - from) / side, q->most_blocks), left = n - from - whole * side;
+  struct square s = {from, from, side, side, side, whole, true};
   const blas_status status = whole ? work(call, &s) : BLAS_SUCCESS;
-  if (status != BLAS_SUCCESS || left == 0 || whole == most) return status;
-  s = (struct square){from + whole * BLOCK, from + whole * BLOCK, left, left, BLOCK, 1, true};
+  if (status != BLAS_SUCCESS || left == 0 || whole == q->most_blocks) return status;
+  s = (struct square){from + whole * side, from + whole * side, left, left, side, 1, true};
   return work(call, &s);
 }
 
 /* A square on the diagonal as a whole block, `first` being the row that the blocks begin with. */
 static struct blas_operand block_of(const struct level3 *q, const struct square *s, int64_t first)
 {
-  return (struct blas_operand){moved((const void *)q->blocks, (s->row - first) * BLOCK, q->t), BLOCK, BLOCK * BLOCK, 0};
+  return (struct blas_operand){moved((const void *)q->blocks, (s->row - first) * q->side, q->t), q->side,
+                               q->side * q->side, 0};
 }
 
 /* Products with a matrix of which a half is stored: C = alpha op(A) B + beta C, or B op(A). */
@@ -229,17 +234,16 @@ static blas_status with_half(const struct level3 *q, const struct with_half *w)
   struct half_call c = {q, *w, 0};
   const int64_t n = w->side == BLAS_LEFT ? w->m : w->n;
   blas_status status = BLAS_SUCCESS;
-  for (; status == BLAS_SUCCESS && c.first < n; c.first += q->most_blocks * BLOCK) {
+  for (; status == BLAS_SUCCESS && c.first < n; c.first += q->most_blocks * q->side) {
     const struct ws_triangle_args e = {.matrix = (void *)(uintptr_t)moved(w->a, c.first * (w->lda + 1), q->t),
-                                       .blocks = (void *)q->blocks, .n = least(n - c.first, q->most_blocks * BLOCK),
-                                       .ld = w->lda, .kind = w->kind, .upper = w->fill == BLAS_UPPER, .unit = w->unit};
-    if (!q->alpha_is_0 && !kernel_set_launch(&q->h->kernels, of_type(KERNEL_striangle_expand, q->t), over_blocks(e.n),
-                                             q->h->stream, &e))
-      return BLAS_EXECUTION_FAILED;
-    status = on_diagonal(n, c.first, q->most_blocks, half_square, &c);
+                                       .blocks = (void *)q->blocks, .n = least(n - c.first, q->most_blocks * q->side),
+                                       .ld = w->lda, .side = (int32_t)q->side, .kind = w->kind,
+                                       .upper = w->fill == BLAS_UPPER, .unit = w->unit};
+    if (!q->alpha_is_0 && !over_blocks(q, KERNEL_striangle_expand, &e)) return BLAS_EXECUTION_FAILED;
+    status = on_diagonal(q, n, c.first, half_square, &c);
   }
   if (status != BLAS_SUCCESS || q->alpha_is_0) return status;
-  return all_beside(n, w->fill == BLAS_UPPER, half_square, &c);
+  return all_beside(q, n, w->fill == BLAS_UPPER, half_square, &c);
 }
 
 /* In place: some lines of B at a time, out of a copy. */
@@ -264,6 +268,14 @@ static blas_status in_place(const struct level3 *q, const struct with_half *w)
   return status;
 }
 
+/* Blocks of a symmetric matrix, of which nothing is 0, are as large as there is room for. */
+static int64_t side_of_whole(int64_t n, int t)
+{
+  int64_t side = LEAST_SIDE;
+  while (side < n && side * side * 4 * types[t].bytes <= SHARE) side *= 2;
+  return side;
+}
+
 static bool half_valid(const struct with_half *w)
 {
   return (w->side == BLAS_LEFT || w->side == BLAS_RIGHT) && (w->fill == BLAS_LOWER || w->fill == BLAS_UPPER) &&
@@ -282,6 +294,7 @@ static blas_status half(struct blas *h, int t, const struct with_half *w, const 
   if (w->m == 0 || w->n == 0) return BLAS_SUCCESS;
   struct level3 q = {.h = h, .function = function, .t = t, .on_device = h->pointer_mode == BLAS_DEVICE};
   const int64_t n = left ? w->m : w->n;
+  q.side = w->kind == WS_TRIANGULAR ? LEAST_SIDE : side_of_whole(n, t);
   const blas_status status = begin(&q, s, n, copies ? n : 0, left ? w->n : w->m);
   if (status != BLAS_SUCCESS) return status;
   return copies ? in_place(&q, w) : with_half(&q, w);
@@ -331,17 +344,18 @@ static blas_status to_half(const struct level3 *q, const struct to_half *r)
 {
   struct rank_call c = {q, r, 0};
   blas_status status = BLAS_SUCCESS;
-  for (; status == BLAS_SUCCESS && c.first < r->n; c.first += q->most_blocks * BLOCK) {
-    status = on_diagonal(r->n, c.first, q->most_blocks, rank_square, &c);
+  for (; status == BLAS_SUCCESS && c.first < r->n; c.first += q->most_blocks * q->side) {
+    status = on_diagonal(q, r->n, c.first, rank_square, &c);
     if (status != BLAS_SUCCESS) return status;
     const struct ws_triangle_args e = {.matrix = (void *)(uintptr_t)moved(r->c, c.first * (r->ldc + 1), q->t),
-                                       .blocks = (void *)q->blocks, .n = least(r->n - c.first, q->most_blocks * BLOCK),
-                                       .ld = r->ldc, .kind = r->hermitian ? WS_HERMITIAN : WS_SYMMETRIC,
+                                       .blocks = (void *)q->blocks, .ld = r->ldc,
+                                       .n = least(r->n - c.first, q->most_blocks * q->side),
+                                       .side = (int32_t)q->side,
+                                       .kind = r->hermitian ? WS_HERMITIAN : WS_SYMMETRIC,
                                        .upper = r->fill == BLAS_UPPER, .beta = device_or_value(q, WS_BETA)};
-    if (!kernel_set_launch(&q->h->kernels, of_type(KERNEL_striangle_merge, q->t), over_blocks(e.n), q->h->stream, &e))
-      return BLAS_EXECUTION_FAILED;
+    if (!over_blocks(q, KERNEL_striangle_merge, &e)) return BLAS_EXECUTION_FAILED;
   }
-  return status == BLAS_SUCCESS ? all_beside(r->n, r->fill == BLAS_UPPER, rank_square, &c) : status;
+  return status == BLAS_SUCCESS ? all_beside(q, r->n, r->fill == BLAS_UPPER, rank_square, &c) : status;
 }
 
 /* Of complex matrices the operation is none, or the one that the result has. */
@@ -365,7 +379,8 @@ static blas_status rank(struct blas *h, int t, const struct to_half *r, const st
   if (!rank_valid(r, t) || !s->alpha || !s->beta) return BLAS_INVALID_VALUE;
   if (r->n > INT32_MAX || r->k > INT32_MAX) return blas_refuse(function, "sizes from 2^31 on");
   if (r->n == 0) return BLAS_SUCCESS;
-  struct level3 q = {.h = h, .function = function, .t = t, .on_device = h->pointer_mode == BLAS_DEVICE};
+  struct level3 q = {.h = h, .function = function, .t = t, .on_device = h->pointer_mode == BLAS_DEVICE,
+                     .side = LEAST_SIDE};
   const blas_status status = begin(&q, s, r->n, 0, 0);
   if (status != BLAS_SUCCESS) return status;
   const struct ws_scalar beta = device_or_value(&q, WS_BETA);

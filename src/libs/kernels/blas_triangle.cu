@@ -23,11 +23,10 @@ template <typename T> __device__ T whole_element(const ws_triangle_args &p, int6
 // Calls f(element of the block, row, column) for this CTA's part of a block, as far as the matrix goes.
 template <typename F> __device__ void over_block(const ws_triangle_args &p, F f)
 {
-  const int64_t first = (int64_t)blockIdx.x * WS_TRIANGLE_BLOCK;
-  for (int i = threadIdx.x; i < WS_TRIANGLE_BLOCK * WS_TRIANGLE_COLUMNS; i += THREADS) {
-    const int r = i % WS_TRIANGLE_BLOCK, c = blockIdx.y * WS_TRIANGLE_COLUMNS + i / WS_TRIANGLE_BLOCK;
-    if (first + r < p.n && first + c < p.n)
-      f((first + c) * WS_TRIANGLE_BLOCK + r, first + r, first + c);
+  const int64_t first = (int64_t)blockIdx.x * p.side;
+  for (int i = threadIdx.x; i < p.side * WS_TRIANGLE_COLUMNS; i += THREADS) {
+    const int r = i % p.side, c = blockIdx.y * WS_TRIANGLE_COLUMNS + i / p.side;
+    if (first + r < p.n && first + c < p.n) f((first + c) * p.side + r, first + r, first + c);
   }
 }
 

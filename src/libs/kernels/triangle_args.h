@@ -8,13 +8,14 @@
 /* What the half that is not stored stands for: zeros, the stored one's mirror image, its conjugate. */
 enum ws_triangle_kind { WS_TRIANGULAR, WS_SYMMETRIC, WS_HERMITIAN };
 
-/* Sides of a block, and columns of it that a CTA has. */
-enum { WS_TRIANGLE_BLOCK = 128, WS_TRIANGLE_COLUMNS = 16 };
+/* Columns of a block that a CTA has. */
+enum { WS_TRIANGLE_COLUMNS = 16 };
 
 struct ws_triangle_args {
   void *matrix; /* its first block on the diagonal */
   void *blocks; /* whole squares, one after the other; blockIdx.x is one's number */
   int64_t n, ld; /* of the matrix, from the first block on */
+  int32_t side; /* of a block, whole times WS_TRIANGLE_COLUMNS */
   int32_t kind, upper, unit; /* unit: the diagonal is ones and not read */
   struct ws_scalar beta;
 };
