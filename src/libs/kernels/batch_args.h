@@ -1,4 +1,4 @@
-/* Copies of a batch of small matrices, for kernels/blas_batch.cu: seen by the host (C) and by the kernels (CUDA C++). */
+/* Copies of a batch of small matrices, for kernels/blas_batch.cu: seen by the host (C) and the kernels (CUDA C++). */
 #ifndef WS_BATCH_ARGS_H
 #define WS_BATCH_ARGS_H
 
