@@ -1,17 +1,10 @@
 /* Levels 1 and 2 of libcublas, and triangular systems: the names and argument lists of its reference. */
 #include <string.h>
 
-#include "libs/cublas/blas_product.h"
+#include "libs/cublas/blas_elements.h"
 #include "libs/kernels/vector_args.h"
 
-/* What the macros below know of a type: its kernels, numbered from those of s on, its cudaDataType and its bytes. */
-enum { S, D, C, Z };
-static const struct {
-  int data, element, real; /* cudaDataType, enum ws_type, cudaDataType of its real part */
-  unsigned bytes;
-} types[] = {{DATA_R_32F, WS_F32, DATA_R_32F, 4}, {DATA_R_64F, WS_F64, DATA_R_64F, 8},
-             {DATA_C_32F, WS_C32, DATA_R_32F, 8}, {DATA_C_64F, WS_C64, DATA_R_64F, 16}};
-
+/* Kernels are numbered from those of s on. */
 static enum lib_kernel of_type(enum lib_kernel of_s, int t)
 {
   return (enum lib_kernel)((int)of_s + t * (KERNEL_daxpy - KERNEL_saxpy));
@@ -22,12 +15,6 @@ static struct launch_shape lines(int64_t n)
   enum { MOST_CTAS = 1024 };
   const int64_t ctas = (n + 255) / 256;
   return (struct launch_shape){(unsigned)(ctas < MOST_CTAS ? ctas : MOST_CTAS), 1, 1, 256};
-}
-
-/* Element 0 of a vector whose increment may be negative. */
-static void *first(const void *x, int64_t n, int64_t inc, unsigned bytes)
-{
-  return (char *)(uintptr_t)x + (inc < 0 ? (1 - n) * inc * (int64_t)bytes : 0);
 }
 
 static blas_status each(struct blas *h, enum lib_kernel of_s, int t, const struct ws_vector_args *a)

@@ -1,0 +1,21 @@
+/* What the functions of several types of libcublas know of a type. */
+#ifndef WS_BLAS_ELEMENTS_H
+#define WS_BLAS_ELEMENTS_H
+
+#include "libs/cublas/blas_product.h"
+
+enum { S, D, C, Z };
+
+static const struct blas_elements {
+  int data, element, real; /* cudaDataType, enum ws_type, cudaDataType of its real part */
+  unsigned bytes;
+} types[] = {{DATA_R_32F, WS_F32, DATA_R_32F, 4}, {DATA_R_64F, WS_F64, DATA_R_64F, 8},
+             {DATA_C_32F, WS_C32, DATA_R_32F, 8}, {DATA_C_64F, WS_C64, DATA_R_64F, 16}};
+
+/* Element 0 of a vector of n elements whose increment may be negative. */
+static inline void *first(const void *x, int64_t n, int64_t inc, unsigned bytes)
+{
+  return (char *)(uintptr_t)x + (inc < 0 ? (1 - n) * inc * (int64_t)bytes : 0);
+}
+
+#endif
