@@ -272,6 +272,93 @@ LEGACY_ROTM(cublasSrotm) LEGACY_ROTM(cublasDrotm) LEGACY_ROTMG(cublasSrotmg) LEG
 LEGACY_HALVES(S, float) LEGACY_HALVES(D, double) LEGACY_HALVES(C, struct single) LEGACY_HALVES(Z, struct two)
 LEGACY_HERMITIAN(C, struct single, float) LEGACY_HERMITIAN(Z, struct two, double)
 
+/* Level 2 of stored parts (blas_stored.c, blas_update.c): triangles in three storages, their systems, bands, ... */
+#define LEGACY_TRIANGLE(l, verb)                                                                                     \
+  blas_status cublas##l##tr##verb##_v2(struct blas *, int, int, int, int, const void *, int, void *, int);           \
+  blas_status cublas##l##tb##verb##_v2(struct blas *, int, int, int, int, int, const void *, int, void *, int);      \
+  blas_status cublas##l##tp##verb##_v2(struct blas *, int, int, int, int, const void *, void *, int);                \
+  PUBLIC void cublas##l##tr##verb(char uplo, char trans, char diag, int n, const void *a, int lda, void *x,          \
+                                  int incx)                                                                          \
+  {                                                                                                                  \
+    keep(cublas##l##tr##verb##_v2(current(), fill_of(uplo), op_of(trans), unit_of(diag), n, a, lda, x, incx));       \
+  }                                                                                                                  \
+  PUBLIC void cublas##l##tb##verb(char uplo, char trans, char diag, int n, int k, const void *a, int lda, void *x,   \
+                                  int incx)                                                                          \
+  {                                                                                                                  \
+    keep(cublas##l##tb##verb##_v2(current(), fill_of(uplo), op_of(trans), unit_of(diag), n, k, a, lda, x, incx));    \
+  }                                                                                                                  \
+  PUBLIC void cublas##l##tp##verb(char uplo, char trans, char diag, int n, const void *ap, void *x, int incx)        \
+  {                                                                                                                  \
+    keep(cublas##l##tp##verb##_v2(current(), fill_of(uplo), op_of(trans), unit_of(diag), n, ap, x, incx));           \
+  }
+LEGACY_TRIANGLE(S, mv) LEGACY_TRIANGLE(D, mv) LEGACY_TRIANGLE(C, mv) LEGACY_TRIANGLE(Z, mv)
+LEGACY_TRIANGLE(S, sv) LEGACY_TRIANGLE(D, sv) LEGACY_TRIANGLE(C, sv) LEGACY_TRIANGLE(Z, sv)
+
+#define LEGACY_BAND(l, T)                                                                                            \
+  blas_status cublas##l##gbmv_v2(struct blas *, int, int, int, int, int, const void *, const void *, int,            \
+                                 const void *, int, const void *, void *, int);                                      \
+  PUBLIC void cublas##l##gbmv(char trans, int m, int n, int kl, int ku, T alpha, const void *a, int lda,             \
+                              const void *x, int incx, T beta, void *y, int incy)                                    \
+  {                                                                                                                  \
+    keep(cublas##l##gbmv_v2(current(), op_of(trans), m, n, kl, ku, &alpha, a, lda, x, incx, &beta, y, incy));        \
+  }
+LEGACY_BAND(S, float) LEGACY_BAND(D, double) LEGACY_BAND(C, struct single) LEGACY_BAND(Z, struct two)
+
+/* ... symmetric matrices, or Hermitian ones, whose names begin with f, b and p by storage, times vectors, ... */
+#define LEGACY_SYMMETRIC(l, f, b, p, T)                                                                              \
+  blas_status cublas##l##f##mv_v2(struct blas *, int, int, const void *, const void *, int, const void *, int,       \
+                                  const void *, void *, int);                                                        \
+  blas_status cublas##l##b##mv_v2(struct blas *, int, int, int, const void *, const void *, int, const void *, int,  \
+                                  const void *, void *, int);                                                        \
+  blas_status cublas##l##p##mv_v2(struct blas *, int, int, const void *, const void *, const void *, int,            \
+                                  const void *, void *, int);                                                        \
+  PUBLIC void cublas##l##f##mv(char uplo, int n, T alpha, const void *a, int lda, const void *x, int incx, T beta,   \
+                               void *y, int incy)                                                                    \
+  {                                                                                                                  \
+    keep(cublas##l##f##mv_v2(current(), fill_of(uplo), n, &alpha, a, lda, x, incx, &beta, y, incy));                 \
+  }                                                                                                                  \
+  PUBLIC void cublas##l##b##mv(char uplo, int n, int k, T alpha, const void *a, int lda, const void *x, int incx,    \
+                               T beta, void *y, int incy)                                                            \
+  {                                                                                                                  \
+    keep(cublas##l##b##mv_v2(current(), fill_of(uplo), n, k, &alpha, a, lda, x, incx, &beta, y, incy));              \
+  }                                                                                                                  \
+  PUBLIC void cublas##l##p##mv(char uplo, int n, T alpha, const void *ap, const void *x, int incx, T beta, void *y,  \
+                               int incy)                                                                             \
+  {                                                                                                                  \
+    keep(cublas##l##p##mv_v2(current(), fill_of(uplo), n, &alpha, ap, x, incx, &beta, y, incy));                     \
+  }
+LEGACY_SYMMETRIC(S, sy, sb, sp, float) LEGACY_SYMMETRIC(D, sy, sb, sp, double)
+LEGACY_SYMMETRIC(C, he, hb, hp, struct single) LEGACY_SYMMETRIC(Z, he, hb, hp, struct two)
+
+/* ... and their updates; R: the factor of rank 1. */
+#define LEGACY_UPDATE(l, f, p, T, R)                                                                                 \
+  blas_status cublas##l##f##r_v2(struct blas *, int, int, const void *, const void *, int, void *, int);             \
+  blas_status cublas##l##p##r_v2(struct blas *, int, int, const void *, const void *, int, void *);                  \
+  blas_status cublas##l##f##r2_v2(struct blas *, int, int, const void *, const void *, int, const void *, int,       \
+                                  void *, int);                                                                      \
+  blas_status cublas##l##p##r2_v2(struct blas *, int, int, const void *, const void *, int, const void *, int,       \
+                                  void *);                                                                           \
+  PUBLIC void cublas##l##f##r(char uplo, int n, R alpha, const void *x, int incx, void *a, int lda)                  \
+  {                                                                                                                  \
+    keep(cublas##l##f##r_v2(current(), fill_of(uplo), n, &alpha, x, incx, a, lda));                                  \
+  }                                                                                                                  \
+  PUBLIC void cublas##l##p##r(char uplo, int n, R alpha, const void *x, int incx, void *ap)                          \
+  {                                                                                                                  \
+    keep(cublas##l##p##r_v2(current(), fill_of(uplo), n, &alpha, x, incx, ap));                                      \
+  }                                                                                                                  \
+  PUBLIC void cublas##l##f##r2(char uplo, int n, T alpha, const void *x, int incx, const void *y, int incy,          \
+                               void *a, int lda)                                                                     \
+  {                                                                                                                  \
+    keep(cublas##l##f##r2_v2(current(), fill_of(uplo), n, &alpha, x, incx, y, incy, a, lda));                        \
+  }                                                                                                                  \
+  PUBLIC void cublas##l##p##r2(char uplo, int n, T alpha, const void *x, int incx, const void *y, int incy,          \
+                               void *ap)                                                                             \
+  {                                                                                                                  \
+    keep(cublas##l##p##r2_v2(current(), fill_of(uplo), n, &alpha, x, incx, y, incy, ap));                            \
+  }
+LEGACY_UPDATE(S, sy, sp, float, float) LEGACY_UPDATE(D, sy, sp, double, double)
+LEGACY_UPDATE(C, he, hp, struct single, float) LEGACY_UPDATE(Z, he, hp, struct two, double)
+
 /* What the interface with handles does not have, either: each says so, and cublasGetError. */
 #define REFUSED(name) \
   PUBLIC void name(void) { keep(blas_refuse(#name, "this function")); }
@@ -279,8 +366,3 @@ LEGACY_HERMITIAN(C, struct single, float) LEGACY_HERMITIAN(Z, struct two, double
 #define COMPLEX(n) REFUSED(cublasC##n) REFUSED(cublasZ##n)
 #define EVERY(n)   REAL(n) COMPLEX(n)
 
-EVERY(gbmv) EVERY(tbmv) EVERY(tbsv) EVERY(tpmv) EVERY(tpsv)
-EVERY(trmv) EVERY(trsv)
-REAL(sbmv) REAL(spmv) REAL(spr) REAL(spr2) REAL(symv) REAL(syr) REAL(syr2)
-COMPLEX(hbmv) COMPLEX(hemv) COMPLEX(her) COMPLEX(her2)
-COMPLEX(hpmv) COMPLEX(hpr) COMPLEX(hpr2)

@@ -1,5 +1,5 @@
-/* Level 2 of libcublas where a part of the matrix is stored: products with a vector, and triangular systems of one right
- * side. */
+/* Level 2 of libcublas where a part of the matrix is stored: products with a vector, and triangular systems of one
+ * right side. */
 #include "libs/cublas/blas_stored.h"
 
 #include "libs/kernels/vector_args.h"
@@ -27,7 +27,8 @@ struct ws_stored blas_triangle_at(const struct blas_triangle *t, const void *a)
   return s;
 }
 
-blas_status blas_stored_launch(struct blas *h, enum lib_kernel of_s, int t, struct launch_shape shape, const void *args)
+blas_status blas_stored_launch(struct blas *h, enum lib_kernel of_s, int t, struct launch_shape shape,
+                               const void *args)
 {
   const int step = KERNEL_dstored_product - KERNEL_sstored_product;
   const bool ok = kernel_set_launch(&h->kernels, (enum lib_kernel)((int)of_s + t * step), shape, h->stream, args);

@@ -19,6 +19,7 @@ bool blas_triangle_fits(const struct blas_triangle *t);
 bool blas_triangle_huge(const struct blas_triangle *t);
 struct ws_stored blas_triangle_at(const struct blas_triangle *t, const void *a);
 /* The kernel of type t (S to Z), given that of S; a launch's result as a status. */
-blas_status blas_stored_launch(struct blas *h, enum lib_kernel of_s, int t, struct launch_shape shape, const void *args);
+blas_status blas_stored_launch(struct blas *h, enum lib_kernel of_s, int t, struct launch_shape shape,
+                               const void *args);
 
 #endif

@@ -1,4 +1,4 @@
-/* Updates of rank 1 and 2 of a stored triangle (level 2 of libcublas), and triangles between full and packed storage. */
+/* Updates of rank 1 and 2 of a stored triangle (level 2 of libcublas), and copies between full and packed storage. */
 #include "libs/cublas/blas_stored.h"
 
 /* A thread for a row, CTAs over columns. */
