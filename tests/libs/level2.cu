@@ -1,5 +1,8 @@
-// Level 2 of libcublas where a part of the matrix is stored: each function in four types, statuses for what cannot be.
+// Level 2 of libcublas where a part of the matrix is stored: each function in four types, statuses for what cannot be; and batches of
+// matrix times vector in half precision.
 #include <cublas_v2.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 
 #include "level2.cuh"
 
@@ -46,6 +49,62 @@ template <typename T> static void with_copies(cublasHandle_t h)
     for (cublasFillMode_t fill : halves) one_copy<T>(h, n, fill);
 }
 
+// Numbers of quarters: exact in both halves, and so are sums before they are rounded to the type of y.
+template <typename T> static std::vector<T> quarters(size_t n)
+{
+  std::vector<T> v(n);
+  for (T &x : v) x = T((float)number());
+  return v;
+}
+template <typename T> static T *pointers_of(T *p, long long stride) // three, on the device
+{
+  return (T *)device(std::vector<T *>{p, p + stride, p + 2 * stride});
+}
+
+// Three products y = alpha op(A) x + beta y, one by its strides and one by arrays of pointers.
+template <typename T, typename Y, typename Strided, typename Arrays>
+static void half_vectors(cublasHandle_t h, int m, int n, int incx, int incy, cublasOperation_t op, Strided strided, Arrays arrays)
+{
+  const int lda = m + 3, nx = op ? m : n, ny = op ? n : m;
+  const long long sa = (long long)lda * n + 1, sx = nx * incx + 2, sy = ny * incy + 3;
+  const std::vector<T> a = quarters<T>(3 * sa), x = quarters<T>(3 * sx);
+  const std::vector<Y> y = quarters<Y>(3 * sy);
+  T *da = device(a), *dx = device(x);
+  const float alpha = 0.5f, beta = 2;
+  for (int way = 0; way < 2; way++) {
+    Y *dy = device(y);
+    const cublasStatus_t s = way ? arrays(h, op, m, n, &alpha, (const T *const *)pointers_of(da, sa), lda, (const T *const *)pointers_of(dx, sx),
+                                          incx, &beta, (Y *const *)pointers_of(dy, sy), incy, 3)
+                                 : strided(h, op, m, n, &alpha, da, lda, sa, dx, incx, sx, &beta, dy, incy, sy, 3);
+    const std::vector<Y> got = host(dy, y.size());
+    std::vector<float> want(y.size());
+    for (size_t i = 0; i < y.size(); i++) want[i] = (float)y[i];
+    for (int z = 0; z < 3; z++)
+      for (int i = 0; i < ny; i++) {
+        double sum = 0;
+        for (int j = 0; j < nx; j++) sum += (double)(float)a[z * sa + (op ? (long long)i * lda + j : (long long)j * lda + i)] * (double)(float)x[z * sx + j * incx];
+        float &w = want[z * sy + i * incy];
+        w = (float)Y((float)(alpha * sum + beta * w));
+      }
+    bool right = !s;
+    for (size_t i = 0; i < y.size(); i++) right = right && (float)got[i] == want[i];
+    tell(right, way ? "gemvBatched in half precision" : "gemvStridedBatched in half precision", m * 1000 + n, 0, op, 0, {incx, incy});
+  }
+}
+static void halves_times_vectors(cublasHandle_t h)
+{
+  cublasSetPointerMode(h, CUBLAS_POINTER_MODE_HOST);
+  for (int m : {1, 33, 130})
+    for (int n : {1, 40})
+      for (int inc : {1, 2})
+        for (cublasOperation_t op : operations) {
+          half_vectors<__half, __half>(h, m, n, inc, 3 - inc, op, cublasHSHgemvStridedBatched, cublasHSHgemvBatched);
+          half_vectors<__half, float>(h, m, n, inc, 3 - inc, op, cublasHSSgemvStridedBatched, cublasHSSgemvBatched);
+          half_vectors<__nv_bfloat16, __nv_bfloat16>(h, m, n, inc, 3 - inc, op, cublasTSTgemvStridedBatched_64, cublasTSTgemvBatched_64);
+          half_vectors<__nv_bfloat16, float>(h, m, n, inc, 3 - inc, op, cublasTSSgemvStridedBatched_64, cublasTSSgemvBatched_64);
+        }
+}
+
 static void statuses(cublasHandle_t h)
 {
   const cublasStatus_t bad = CUBLAS_STATUS_INVALID_VALUE;
@@ -75,6 +134,7 @@ static void statuses(cublasHandle_t h)
   check(cublasSsyr(h, low, 4, &one, p, 1, p, 3) == bad, "syr, a short leading dimension");
   check(cublasSspr2(h, neither, 4, &one, p, 1, p, 1, p) == bad, "spr2, a half");
   check(cublasSspr2(h, low, 4, &one, p, 1, p, 0, p) == bad, "spr2, an increment of 0");
+  check(cublasHSHgemvStridedBatched(h, op, 4, 4, &one, nullptr, 3, 0, nullptr, 1, 0, &one, nullptr, 1, 0, 1) == bad, "gemv, a short leading dimension");
   check(cublasStrttp(h, low, 4, p, 3, p) == bad, "trttp, a short leading dimension");
   check(cublasStpttr(h, low, -4, p, p, 3) == bad, "tpttr, a negative size");
 }
@@ -87,6 +147,7 @@ int main()
   with_copies<double>(h);
   with_copies<std::complex<float>>(h);
   with_copies<std::complex<double>>(h);
+  halves_times_vectors(h);
   statuses(h);
   cublasDestroy(h);
   printf("%d cases, %d wrong\n", cases, failures);
