@@ -12,10 +12,12 @@ static const struct blas_elements {
 } types[] = {{DATA_R_32F, WS_F32, DATA_R_32F, 4}, {DATA_R_64F, WS_F64, DATA_R_64F, 8},
              {DATA_C_32F, WS_C32, DATA_R_32F, 8}, {DATA_C_64F, WS_C64, DATA_R_64F, 16}};
 
-/* Element 0 of a vector of n elements whose increment may be negative. */
+/* Element 0 of a vector of n elements whose increment may be negative: then it lies last. Any increment of the guest's is
+ * reckoned with, modulo 2^64. */
 static inline void *first(const void *x, int64_t n, int64_t inc, unsigned bytes)
 {
-  return (char *)(uintptr_t)x + (inc < 0 ? (1 - n) * inc * (int64_t)bytes : 0);
+  const uint64_t step = 0 - (uint64_t)inc;
+  return (void *)((uintptr_t)x + (inc < 0 ? (uint64_t)(n - 1) * step * bytes : 0));
 }
 
 #endif

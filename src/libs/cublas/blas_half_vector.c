@@ -1,5 +1,5 @@
-/* Batches of matrix times vector in half precision, factors and sums in FP32. y^T = x^T op(A)^T is a product of matrices
- * of one row, whose leading dimensions are the increments. */
+/* Batches of matrix times vector in half precision, factors and sums in FP32. y^T = x^T op(A)^T is a product of
+ * matrices of one row, whose leading dimensions are the increments. */
 #include "libs/cublas/blas_product.h"
 
 struct half_vectors {

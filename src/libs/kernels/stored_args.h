@@ -1,5 +1,5 @@
-/* What the kernels on vectors and matrices of which a part is stored take (kernels/stored.cu), seen by the host (C) and by
- * the kernels (CUDA C++): level 2 of BLAS but for gemv and ger.
+/* What the kernels on vectors and matrices of which a part is stored take (kernels/stored.cu), seen by the host (C)
+ * and by the kernels (CUDA C++): level 2 of BLAS but for gemv and ger.
  */
 #ifndef WS_STORED_ARGS_H
 #define WS_STORED_ARGS_H
@@ -8,9 +8,10 @@
 
 enum ws_storage { WS_FULL, WS_BAND, WS_PACKED_LOWER, WS_PACKED_UPPER };
 
-/* Of A, column-major, elements (r, c) with c - above <= r <= c + below are stored: a triangle has below or above 0, and the
- * other one its bandwidth or, where it has none, its order. Where column c's row 0 would lie, in elements from `a` on:
- * WS_FULL: c * ld; WS_BAND: c * (ld - 1) + above; WS_PACKED_LOWER, _UPPER: columns of the triangle one behind another. */
+/* Of A, column-major, elements (r, c) with c - above <= r <= c + below are stored: a triangle has below or above 0, and
+ * the other one its bandwidth or, where it has none, its order. Where column c's row 0 would lie, in elements from `a`
+ * on: WS_FULL: c * ld; WS_BAND: c * (ld - 1) + above; WS_PACKED_LOWER, _UPPER: the triangle's columns one behind
+ * another. */
 struct ws_stored {
   const void *a;
   int64_t rows, columns, ld, below, above;
@@ -39,8 +40,8 @@ struct ws_stored_solve_args {
   int32_t forward; /* op(A) is lower: from its first row on */
 };
 
-/* What is stored of A += alpha x y^T and, with `two`, + alpha y x^T; with `conj` alpha x y^H + conj(alpha) y x^H, and the
- * imaginary part of A's diagonal becomes 0. alpha 0: A stays as it is. */
+/* What is stored of A += alpha x y^T and, with `two`, + alpha y x^T; with `conj` alpha x y^H + conj(alpha) y x^H, and
+ * the imaginary part of A's diagonal becomes 0. alpha 0: A stays as it is. */
 struct ws_stored_update_args {
   struct ws_stored a;
   int64_t incx, incy;
