@@ -12,8 +12,8 @@ static const struct blas_elements {
 } types[] = {{DATA_R_32F, WS_F32, DATA_R_32F, 4}, {DATA_R_64F, WS_F64, DATA_R_64F, 8},
              {DATA_C_32F, WS_C32, DATA_R_32F, 8}, {DATA_C_64F, WS_C64, DATA_R_64F, 16}};
 
-/* Element 0 of a vector of n elements whose increment may be negative: then it lies last. Any increment of the guest's is
- * reckoned with, modulo 2^64. */
+/* Element 0 of a vector of n elements whose increment may be negative: then it lies last. Any increment of the guest's
+ * is reckoned with, modulo 2^64. */
 static inline void *first(const void *x, int64_t n, int64_t inc, unsigned bytes)
 {
   const uint64_t step = 0 - (uint64_t)inc;
