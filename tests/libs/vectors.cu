@@ -179,7 +179,7 @@ static void statuses(cublasHandle_t h)
   check(cublasSgemv(h, n, 4, 4, &one, p, 4, p, 0, &one, p, 1) == CUBLAS_STATUS_INVALID_VALUE, "an increment of 0");
   check(cublasGemmEx(h, n, n, 4, 4, 4, &one, p, CUDA_R_32F, 4, p, CUDA_R_16F, 4, &one, p, CUDA_R_32F, 4, CUBLAS_COMPUTE_32F,
                      CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_NOT_SUPPORTED, "types that differ");
-  check(cublasSdgmm(h, CUBLAS_SIDE_LEFT, 4, 4, p, 4, p, 1, p, 4) == CUBLAS_STATUS_NOT_SUPPORTED, "a function that is not there");
+  check(cublasNrm2Ex(h, 4, p, CUDA_R_32F, 1, p, CUDA_R_32F, CUDA_R_32F) == CUBLAS_STATUS_NOT_SUPPORTED, "a function that is not there");
   check(cublasSetPointerMode(h, (cublasPointerMode_t)7) == CUBLAS_STATUS_INVALID_VALUE, "a pointer mode");
   check(cublasSetWorkspace(h, (char *)p + 4, 256) == CUBLAS_STATUS_INVALID_VALUE, "a workspace off its border");
 }

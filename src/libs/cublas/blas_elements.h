@@ -20,4 +20,12 @@ static inline void *first(const void *x, int64_t n, int64_t inc, unsigned bytes)
   return (void *)((uintptr_t)x + (inc < 0 ? (uint64_t)(n - 1) * step * bytes : 0));
 }
 
+/* CTAs of 256 threads that go over n elements, each in steps. */
+static inline struct launch_shape blas_lines(int64_t n)
+{
+  enum { MOST_CTAS = 1024 };
+  const int64_t ctas = (n + 255) / 256;
+  return (struct launch_shape){(unsigned)(ctas < MOST_CTAS ? ctas : MOST_CTAS), 1, 1, 256};
+}
+
 #endif

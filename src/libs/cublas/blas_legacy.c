@@ -358,11 +358,3 @@ LEGACY_SYMMETRIC(C, he, hb, hp, struct single) LEGACY_SYMMETRIC(Z, he, hb, hp, s
   }
 LEGACY_UPDATE(S, sy, sp, float, float) LEGACY_UPDATE(D, sy, sp, double, double)
 LEGACY_UPDATE(C, he, hp, struct single, float) LEGACY_UPDATE(Z, he, hp, struct two, double)
-
-/* What the interface with handles does not have, either: each says so, and cublasGetError. */
-#define REFUSED(name) \
-  PUBLIC void name(void) { keep(blas_refuse(#name, "this function")); }
-#define REAL(n)    REFUSED(cublasS##n) REFUSED(cublasD##n)
-#define COMPLEX(n) REFUSED(cublasC##n) REFUSED(cublasZ##n)
-#define EVERY(n)   REAL(n) COMPLEX(n)
-

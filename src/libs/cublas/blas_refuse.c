@@ -4,10 +4,6 @@
 
 #define REFUSE(name) \
   PUBLIC blas_status name(void) { return blas_refuse(#name, "this function"); }
-#define REAL(n, e)    REFUSE(cublasS##n##e) REFUSE(cublasD##n##e)
-#define COMPLEX(n, e) REFUSE(cublasC##n##e) REFUSE(cublasZ##n##e)
-#define EVERY(n, e)   REAL(n, e) COMPLEX(n, e)
-#define BOTH(which, n) which(n, _v2) which(n, _v2_64)
 #define PLAIN(which, n) which(n, ) which(n, _64)
 #define NAME(n, e) REFUSE(n##e)
 

@@ -1,13 +1,6 @@
 /* Rotations: rot of complex vectors, rotg, rotm, rotmg. */
-#include "libs/cublas/blas_product.h"
+#include "libs/cublas/blas_elements.h"
 #include "libs/kernels/rotation_args.h"
-
-static struct launch_shape lines(int64_t n)
-{
-  enum { MOST_CTAS = 1024 };
-  const int64_t ctas = (n + 255) / 256;
-  return (struct launch_shape){(unsigned)(ctas < MOST_CTAS ? ctas : MOST_CTAS), 1, 1, 256};
-}
 
 struct vectors {
   int64_t n, incx, incy;
@@ -15,18 +8,12 @@ struct vectors {
   unsigned bytes; /* of an element */
 };
 
-/* Element 0 of a vector whose increment may be negative. */
-static void *first(void *x, int64_t n, int64_t inc, unsigned bytes)
-{
-  return (char *)x + (inc < 0 ? (1 - n) * inc * (int64_t)bytes : 0);
-}
-
 static blas_status launch(struct blas *h, enum lib_kernel k, const struct vectors *v, struct ws_rotation_args *a)
 {
   a->n = v->n, a->incx = v->incx, a->incy = v->incy;
   a->x = first(v->x, v->n, v->incx, v->bytes);
   a->y = first(v->y, v->n, v->incy, v->bytes);
-  return kernel_set_launch(&h->kernels, k, lines(v->n), h->stream, a) ? BLAS_SUCCESS : BLAS_EXECUTION_FAILED;
+  return kernel_set_launch(&h->kernels, k, blas_lines(v->n), h->stream, a) ? BLAS_SUCCESS : BLAS_EXECUTION_FAILED;
 }
 
 static blas_status rotate(struct blas *h, enum lib_kernel k, const struct vectors *v, const void *c, int c_type,

@@ -10,16 +10,9 @@ static enum lib_kernel of_type(enum lib_kernel of_s, int t)
   return (enum lib_kernel)((int)of_s + t * (KERNEL_daxpy - KERNEL_saxpy));
 }
 
-static struct launch_shape lines(int64_t n)
-{
-  enum { MOST_CTAS = 1024 };
-  const int64_t ctas = (n + 255) / 256;
-  return (struct launch_shape){(unsigned)(ctas < MOST_CTAS ? ctas : MOST_CTAS), 1, 1, 256};
-}
-
 static blas_status each(struct blas *h, enum lib_kernel of_s, int t, const struct ws_vector_args *a)
 {
-  const bool ok = kernel_set_launch(&h->kernels, of_type(of_s, t), lines(a->n), h->stream, a);
+  const bool ok = kernel_set_launch(&h->kernels, of_type(of_s, t), blas_lines(a->n), h->stream, a);
   return ok ? BLAS_SUCCESS : BLAS_EXECUTION_FAILED;
 }
 
@@ -61,7 +54,7 @@ static blas_status rotate(struct blas *h, int t, int64_t n, void *x, int64_t inc
   a.alpha = blas_scalar(c, types[t].data, device);
   a.beta = blas_scalar(s, types[t].data, device);
   const enum lib_kernel k = t == S ? KERNEL_srot : KERNEL_drot;
-  return kernel_set_launch(&h->kernels, k, lines(n), h->stream, &a) ? BLAS_SUCCESS : BLAS_EXECUTION_FAILED;
+  return kernel_set_launch(&h->kernels, k, blas_lines(n), h->stream, &a) ? BLAS_SUCCESS : BLAS_EXECUTION_FAILED;
 }
 
 struct sum {
@@ -187,7 +180,7 @@ static blas_status ger(struct blas *h, int t, int64_t m, int64_t n, const void *
   g.x = first(x, m, incx, types[t].bytes);
   g.y = first(y, n, incy, types[t].bytes);
   g.alpha = blas_scalar(alpha, types[t].data, h->pointer_mode == BLAS_DEVICE);
-  const bool ok = kernel_set_launch(&h->kernels, of_type(KERNEL_sger, t), lines(m * n), h->stream, &g);
+  const bool ok = kernel_set_launch(&h->kernels, of_type(KERNEL_sger, t), blas_lines(m * n), h->stream, &g);
   return ok ? BLAS_SUCCESS : BLAS_EXECUTION_FAILED;
 }
 
