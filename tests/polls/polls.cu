@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -328,6 +329,29 @@ static void callers()
   printf("asked %d, %d, %d times\n", asked[0], asked[1], asked[2]);
 }
 
+// A child that is forked while a function of a stream runs and another thread waits has none of these to wait for.
+static void forks()
+{
+  static std::atomic<bool> runs{false}, end{false};
+  word *w = pinned();
+  cudaStream_t s;
+  CUDA(cudaStreamCreate(&s));
+  CUDA(cudaLaunchHostFunc(s, [](void *q) {
+    runs = true;
+    while (!end) usleep(1000);
+    ((word *)q)[0] = 3;
+  }, (void *)w));
+  std::thread t([&] { CUDA(cudaStreamSynchronize(s)); });
+  while (!runs) usleep(1000);
+  const pid_t child = fork();
+  if (!child) _exit(cudaDeviceSynchronize() == cudaErrorInitializationError ? 7 : 1);
+  int status;
+  CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 7);
+  end = true;
+  t.join();
+  CHECK(*w == 3);
+}
+
 // Another thread computes for longer than anybody waits for it.
 static void computes()
 {
@@ -378,6 +402,7 @@ int main(int argc, char **argv)
   else if (!strcmp(what, "calls")) calls();
   else if (!strcmp(what, "functions")) functions();
   else if (!strcmp(what, "callers")) callers();
+  else if (!strcmp(what, "forks")) forks();
   else if (!strcmp(what, "computes")) computes();
   else if (!strcmp(what, "own_handler")) own_handler();
   else way(what);

@@ -80,6 +80,9 @@ by_formula() { # NS
 verdict "a look takes host.poll_ns: 100" "$(by_formula 100)"
 verdict "a look takes host.poll_ns: 40" "$(by_formula 40)"
 
+one 1 forks
+verdict "a child that is forked beside a function of a stream ends" "$(grep -q '^PASS' "$scratch/out" || tail -n 2 "$scratch/out" "$scratch/err")"
+
 # What may make times differ is said.
 one 1 computes
 says() { # FILE TEXT: nothing, when it does

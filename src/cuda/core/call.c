@@ -59,7 +59,7 @@ static struct shim *lock(struct call *c)
   shim_lock(s);
   s->calls++;
   s->caller = pthread_getspecific(s->thread_key);
-  if (s->host_turns) take_turn(s);
+  if (s->host_turns && !s->forked) take_turn(s); /* a child has no GPU, and none of the threads it would wait for */
   return c->s = s;
 }
 

@@ -151,15 +151,19 @@ static void take_fault(struct shim *s, struct thread *t, uint64_t page, uint64_t
   t->polls.at = s->time.now = later(s->time.now, t->polls.at - waited);
 }
 
+/* Whether simulated time stands for a function of a stream (host_call.h), and this is it. */
+static bool is_function(const struct shim *s)
+{
+  return s->front.busy && s->host_calls.calls && pthread_equal(s->host_calls.thread, pthread_self());
+}
+
 /* The machine comes to the time of the thread, which is at this page. */
 static void meet(struct shim *s, struct thread *t, uint64_t page, bool poll)
 {
   struct host_turn turn;
   uint64_t fault, takes = poll ? (uint64_t)s->time.params->host_poll_ns * PS_PER_NS : 0;
-  if (s->front.busy) { /* a function of the program, for which time stands unless it polls */
-    if (!poll) return;
-    s->function_polls = true;
-  }
+  if (s->front.busy && !poll) return; /* time stands for a function of a stream, until that polls */
+  if (is_function(s)) s->function_polls = true;
   host_turns_begin(s, &turn, NULL);
   while (s->front.busy || !host_turns_stand(s)) host_turns_pause(s);
   fault = managed_fault_ps(s, page);
@@ -200,7 +204,7 @@ static bool access_with_lock(struct shim *s, uint64_t addr, greg_t *regs)
   t->host_clock.spun = true;
   host_turns_meet(s);
   const bool full = t->polls.n_seen == POLL_SEEN;
-  const bool again = was_here(&t->polls, (uint64_t)regs[REG_RIP], addr), poll = again || (full && !s->front.busy);
+  const bool again = was_here(&t->polls, (uint64_t)regs[REG_RIP], addr), poll = again || (full && !is_function(s));
   s->record.polls += poll;
   meet(s, t, page, poll);
   if (!s->front.n_open) poll_trap_open(s);
