@@ -3,8 +3,8 @@
 // graphs, captured or built, whose parameters are set anew, and in batches. Boxes lie anywhere, with any pitch, and may be empty. Every piece of memory has a
 // model on the CPU, to which the same boxes are copied row by row as NVIDIA's manuals say; all of it is compared, so a byte too much shows.
 // Arguments: first seed, programs, operations of each; one more and every operation is printed and followed by a comparison.
-#include "check.h"
 #include "random.h"
+#include "two_gpus.h"
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -21,7 +21,7 @@
     }                                                                                              \
   } while (0)
 
-enum { MOST_GPUS = 2, LINEAR_BYTES = 5000 };
+enum { LINEAR_BYTES = 5000 };
 enum Kind { PAGEABLE, PINNED, MANAGED, DEVICE, PITCHED, ARRAY };
 
 struct Place {
@@ -943,15 +943,8 @@ int main(int argc, char **argv)
 {
   const unsigned first = argc > 1 ? (unsigned)atoi(argv[1]) : 1, programs = argc > 2 ? (unsigned)atoi(argv[2]) : 12;
   const unsigned operations = argc > 3 ? (unsigned)atoi(argv[3]) : 60;
-  int gpus, peers = 0;
+  const int gpus = gpus_that_reach();
   talks = argc > 4;
-  CUDA(cudaGetDeviceCount(&gpus));
-  if (gpus > 1) CUDA(cudaDeviceCanAccessPeer(&peers, 0, 1));
-  gpus = peers ? MOST_GPUS : 1;
-  for (int g = 0; g < gpus && gpus > 1; g++) {
-    CUDA(cudaSetDevice(g));
-    CUDA(cudaDeviceEnablePeerAccess(1 - g, 0));
-  }
   for (unsigned seed = first; seed < first + programs; seed++) {
     printf("seed %u\n", seed), fflush(stdout);
     Program(seed, gpus).run(operations);

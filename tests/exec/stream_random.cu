@@ -4,8 +4,8 @@
 // exists already. What is ordered by a chain of such ways is known from a vector clock for each stream, so an order that is there by
 // transitivity alone is relied on. Kernels dawdle, so that a missing order shows. The CPU carries out everything in the order of the calls.
 // Arguments: first seed, programs, operations of each, threads that run such programs at once; one more and every operation is printed.
-#include "check.h"
 #include "random.h"
+#include "two_gpus.h"
 #include <cstdint>
 #include <cstring>
 #include <cuda.h>
@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-enum { WORDS = 384, CTA = 64, LANES = 3, STREAMS = 6, MOST_GPUS = 2, HOST = STREAMS * MOST_GPUS, CLOCKS };
+enum { WORDS = 384, CTA = 64, LANES = 3, STREAMS = 6, HOST = STREAMS * MOST_GPUS, CLOCKS };
 enum Place { DEVICE, PINNED, MANAGED };
 enum Kind { KERNEL, COPY, COPY_2D, FILL, FILL_2D, HOST_FUNCTION, KINDS };
 
@@ -669,17 +669,10 @@ static void run_all(unsigned first, unsigned programs, unsigned operations, int 
 int main(int argc, char **argv)
 {
   const unsigned first = argc > 1 ? (unsigned)atoi(argv[1]) : 1, programs = argc > 2 ? (unsigned)atoi(argv[2]) : 6;
-  const unsigned operations = argc > 3 ? (unsigned)atoi(argv[3]) : 60, n_threads = argc > 4 ? (unsigned)atoi(argv[4]) : 1;
-  int gpus, peers = 0;
+  const unsigned operations = argc > 3 ? (unsigned)atoi(argv[3]) : 80, n_threads = argc > 4 ? (unsigned)atoi(argv[4]) : 1;
+  const int gpus = gpus_that_reach();
   alone = n_threads == 1;
   talks = argc > 5;
-  CUDA(cudaGetDeviceCount(&gpus));
-  if (gpus > 1) CUDA(cudaDeviceCanAccessPeer(&peers, 0, 1));
-  gpus = peers ? MOST_GPUS : 1;
-  for (int g = 0; g < gpus && gpus > 1; g++) {
-    CUDA(cudaSetDevice(g));
-    CUDA(cudaDeviceEnablePeerAccess(1 - g, 0));
-  }
   std::vector<std::thread> threads;
   for (unsigned t = 1; t < n_threads; t++) threads.emplace_back(run_all, first + 1000 * t, programs, operations, gpus);
   run_all(first, programs, operations, gpus);

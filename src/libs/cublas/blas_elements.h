@@ -28,4 +28,15 @@ static inline struct launch_shape blas_lines(int64_t n)
   return (struct launch_shape){(unsigned)(ctas < MOST_CTAS ? ctas : MOST_CTAS), 1, 1, 256};
 }
 
+/* The functions of a file: EVERY_TYPE(letter, w), REAL_TYPE and COMPLEX_TYPE make those of a type; w ends names. */
+#define EVERY_WIDTH(w) \
+  EVERY_TYPE(S, w)     \
+  EVERY_TYPE(D, w)     \
+  EVERY_TYPE(C, w)     \
+  EVERY_TYPE(Z, w)     \
+  REAL_TYPE(S, w)      \
+  REAL_TYPE(D, w)      \
+  COMPLEX_TYPE(C, w)   \
+  COMPLEX_TYPE(Z, w)
+
 #endif

@@ -6,19 +6,10 @@
  * or write the half where it lies. So of a triangle nothing is reckoned in vain but half of the blocks on the diagonal.
  * Those of a symmetric matrix that is read are as large as there is room for.
  */
-#include "libs/cublas/blas_product.h"
+#include "libs/cublas/blas_elements.h"
 #include "libs/kernels/triangle_args.h"
 
 enum { LEAST_SIDE = 128, FACTORS_BYTES = 256, SHARE = BLAS_WORKSPACE / 4 };
-
-/* What is known of a type, its number being that of its kernels. */
-enum { S, D, C, Z };
-static const struct {
-  int data, real;
-  unsigned bytes;
-  bool complex;
-} types[] = {{DATA_R_32F, DATA_R_32F, 4, false}, {DATA_R_64F, DATA_R_64F, 8, false},
-             {DATA_C_32F, DATA_R_32F, 8, true}, {DATA_C_64F, DATA_R_64F, 16, true}};
 
 /* One call: where its factors and its rooms are. */
 struct level3 {
@@ -40,6 +31,7 @@ struct scale {
   bool alpha_real, beta_real;
 };
 
+static bool is_complex(int t) { return types[t].data != types[t].real; }
 static int64_t at_least_1(int64_t n) { return n > 1 ? n : 1; }
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -62,7 +54,7 @@ static bool over_blocks(const struct level3 *q, enum lib_kernel of_s, const stru
 
 static void put_factor(struct level3 *q, enum ws_factor f, double re, double im)
 {
-  const int reals = types[q->t].complex ? 2 : 1;
+  const int reals = is_complex(q->t) ? 2 : 1;
   const double parts[2] = {re, im};
   for (int i = 0; i < reals; i++) {
     if (types[q->t].real == DATA_R_64F) q->on_host[(int)f * reals + i] = parts[i];
@@ -362,7 +354,7 @@ static blas_status to_half(const struct level3 *q, const struct to_half *r)
 static bool op_fits(const struct to_half *r, int t)
 {
   if (r->op == BLAS_OP_N) return true;
-  if (!types[t].complex) return r->op == BLAS_OP_T || r->op == BLAS_OP_C;
+  if (!is_complex(t)) return r->op == BLAS_OP_T || r->op == BLAS_OP_C;
   return r->op == (r->hermitian ? BLAS_OP_C : BLAS_OP_T);
 }
 

@@ -206,15 +206,6 @@ static blas_status solve(struct blas *h, int t, const struct vector_triangle *q,
   SYMMETRIC_FULL(l, hemv, w, true) \
   SYMMETRIC_BAND(l, hbmv, w, true) \
   SYMMETRIC_PACKED(l, hpmv, w, true)
-#define EVERY_WIDTH(w) \
-  EVERY_TYPE(S, w)     \
-  EVERY_TYPE(D, w)     \
-  EVERY_TYPE(C, w)     \
-  EVERY_TYPE(Z, w)     \
-  REAL_TYPE(S, w)      \
-  REAL_TYPE(D, w)      \
-  COMPLEX_TYPE(C, w)   \
-  COMPLEX_TYPE(Z, w)
 
 #define INT int
 EVERY_WIDTH()

@@ -100,15 +100,6 @@ COPIES(Z)
   RANK2(l, her2, w, true)       \
   RANK1_PACKED(l, hpr, w, true) \
   RANK2_PACKED(l, hpr2, w, true)
-#define EVERY_WIDTH(w) \
-  EVERY_TYPE(S, w)     \
-  EVERY_TYPE(D, w)     \
-  EVERY_TYPE(C, w)     \
-  EVERY_TYPE(Z, w)     \
-  REAL_TYPE(S, w)      \
-  REAL_TYPE(D, w)      \
-  COMPLEX_TYPE(C, w)   \
-  COMPLEX_TYPE(Z, w)
 
 #define INT int
 EVERY_WIDTH()
