@@ -1,5 +1,6 @@
 // PTX for one GPU alone (compute_90a) is assembled for that GPU, not for its plain target, in a fat binary and as text;
-// other GPUs refuse it. The results are the formula's.
+// other GPUs refuse it. Text for a later GPU and text that is wrong are refused with a line that says why. The results are the
+// formula's.
 #include <cstdio>
 #include <cstring>
 #include <cuda.h>
@@ -49,6 +50,8 @@ int main()
   if (run_text("sm_80", "", memory) != CUDA_SUCCESS) bad = 4;
   cudaMemcpy(result, memory, sizeof result, cudaMemcpyDeviceToHost);
   if (result[0] != 77) bad = 5;
+  if (run_text("sm_121", "", memory) != CUDA_ERROR_INVALID_PTX) bad = 6;
+  if (run_text("sm_80", "no.such.instruction;", memory) != CUDA_ERROR_INVALID_PTX) bad = 7;
   printf("sm_%d%d: %s, text %d, %s %d\n", p.major, p.minor, cudaGetErrorName(launched), r, bad ? "wrong" : "right", bad);
   return bad;
 }
