@@ -193,16 +193,19 @@ command_sanitizer() {
 }
 
 # Scientific-Computing-Lab/gpuFLOPBench: its copy of HeCBench; hecbench.list has the programs that were measured
-# there on an RTX 3080, with arguments that keep them short (repetitions, where it says nothing about them 1) ---
+# there on an RTX 3080, with arguments that keep them short (repetitions, where it says nothing about them 1). All
+# other programs of HeCBench itself are in hecbench_rest.list (zjin-lcf/HeCBench) ------------------------------
 
-list_hecbench() {
+list_hecbench() { # FOLDER [LIST]
   local name at
   while IFS='|' read -r name _; do
     for at in "$1/src/$name-cuda" "$1/src/$name-cuda/src"; do
       [ -f "$at/Makefile" ] && printf '%s\t%s\n' "$at" "$name" && break
     done
-  done <"$lists/hecbench.list"
+  done <"$lists/${2-hecbench}.list"
 }
+
+list_hecbench_rest() { list_hecbench "$1" hecbench_rest; }
 
 build_hecbench() {
   local app
@@ -211,13 +214,17 @@ build_hecbench() {
   PATH=$TOOLKIT/bin:$PATH make ARCH=sm_86 CUDA_DIR="$TOOLKIT" CUDA_HOME="$TOOLKIT"
 }
 
+build_hecbench_rest() { build_hecbench "$1"; }
+
 # The program of its rule `run`, with the arguments of the list.
-command_hecbench() {
+command_hecbench() { # PROGRAM [LIST]
   local app arguments
   app=$(make -n run 2>/dev/null | grep -oE '^ *[^ #]*/[^ ]+' | tail -n 1 | tr -d ' ')
-  arguments=$(listed hecbench "$1" 2)
+  arguments=$(listed "${2-hecbench}" "$1" 2)
   echo "${app:-./main} ${arguments//@/$(realpath "$lists")}"
 }
+
+command_hecbench_rest() { command_hecbench "$1" hecbench_rest; }
 
 # NVIDIA/cccl: examples of CUB and Thrust, with the headers of that tree instead of the toolkit's. They check themselves or
 # print what they computed ---------------------------------------------------------------------------------------
