@@ -30,4 +30,9 @@ $(eval $(call name_rule,libnvidia-ml.so.1,))
 $(eval $(call name_rule,libcudart.so.12,libcudart.so.12))
 $(eval $(call name_rule,libcudart.so.13,libcudart.so.13))
 
-SHIM_NAMES := $(addprefix $(SHIM_DIR)/,libcuda.so.1 libnvidia-ml.so.1 libcudart.so.12 libcudart.so.13)
+# As the driver installs them: programs that open libcuda.so by that name (Taichi) find it, too.
+$(SHIM_DIR)/libcuda.so $(SHIM_DIR)/libnvidia-ml.so: %: %.1
+	$(Q)ln -sf $(<F) $@
+
+SHIM_NAMES := $(addprefix $(SHIM_DIR)/,libcuda.so.1 libnvidia-ml.so.1 libcudart.so.12 libcudart.so.13 libcuda.so \
+  libnvidia-ml.so)

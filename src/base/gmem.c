@@ -215,11 +215,16 @@ static struct gmem_allocation *new_allocation(struct gmem *g, uint64_t addr, con
 
 uint64_t gmem_alloc(struct gmem *g, uint64_t bytes, const char *name)
 {
+  return gmem_alloc_at(g, bytes, ALLOC_ALIGN, name);
+}
+
+uint64_t gmem_alloc_at(struct gmem *g, uint64_t bytes, uint64_t align, const char *name)
+{
   uint64_t limit = g->end;
-  BUG_ON(bytes == 0);
-  if (g->next > limit - ALLOC_ALIGN || g->gap > limit - ALLOC_ALIGN - g->next ||
-      bytes > limit - ALLOC_ALIGN - g->next - g->gap)
+  BUG_ON(bytes == 0 || align % ALLOC_ALIGN || align > g->page_mask + 1);
+  if (g->next > limit - align || g->gap > limit - align - g->next || bytes > limit - align - g->next - g->gap)
     return 0;
+  g->next = align_up(g->next, align);
   struct gmem_allocation *a = new_allocation(g, g->next, name);
   a->bytes = bytes;
   g->next = align_up(g->next + bytes + g->gap, ALLOC_ALIGN);

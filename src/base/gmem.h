@@ -28,6 +28,8 @@ unsigned gmem_page_bits(const struct gmem *);
 /* Allocates `bytes` (> 0), aligned to 512, zero-filled; name (may be NULL) is used in reports.
  * Returns the guest address, or 0 when the address space is exhausted. */
 uint64_t gmem_alloc(struct gmem *, uint64_t bytes, const char *name);
+/* The same, aligned to a power of two from 512 to the page. */
+uint64_t gmem_alloc_at(struct gmem *, uint64_t bytes, uint64_t align, const char *name);
 bool gmem_release(struct gmem *, uint64_t addr); /* false: not the start of an allocation */
 /* While kernels run they may have pointers into pages of what is released meanwhile, though nobody reaches these by
  * their address any more: such pages stay mapped until this says false. */

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <cuda.h>
 #include <cudaTypedefs.h>
+#include <dlfcn.h>
 
 #define CU(call)                                                                                   \
   do {                                                                                             \
@@ -85,8 +86,27 @@ static void run(CUmodule module, CUdeviceptr p)
   CHECK(cuModuleUnload(module) == CUDA_ERROR_INVALID_HANDLE);
 }
 
+// The driver's libraries have the names that its installation gives them.
+static void by_name()
+{
+  void *driver = dlopen("libcuda.so", RTLD_NOW), *management = dlopen("libnvidia-ml.so", RTLD_NOW);
+  CHECK(driver && dlsym(driver, "cuInit") == (void *)cuInit && management && dlsym(management, "nvmlInit_v2"));
+}
+
+// What fills a page of 2 MiB begins at one, wherever smaller memory went before.
+static void aligned()
+{
+  CUdeviceptr small, large;
+  CU(cuMemAlloc(&small, 1000));
+  CU(cuMemAlloc(&large, 2 << 20));
+  CHECK(large % (2 << 20) == 0);
+  CU(cuMemFree(small));
+  CU(cuMemFree(large));
+}
+
 int main()
 {
+  by_name();
   CUdevice dev;
   CUcontext ctx, current;
   CUmodule m;
@@ -104,6 +124,7 @@ int main()
   CU(cuCtxGetCurrent(&current));
   CHECK(current == ctx);
   CU(cuMemAlloc(&p, 512));
+  aligned();
 
   // PTX, with a log that names the kernel
   char log[4096] = "";

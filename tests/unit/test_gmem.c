@@ -29,6 +29,19 @@ static void test_alloc(void **state)
   gmem_free(g);
 }
 
+static void test_aligned(void **state)
+{
+  (void)state;
+  struct gmem *g = gmem_new(16);
+  gmem_set_range(g, 0x100000, 0x140000); /* four pages */
+  assert_int_equal(gmem_alloc(g, 1, "small"), 0x100000);
+  assert_int_equal(gmem_alloc_at(g, 0x10000, 0x10000, "a page"), 0x110000);
+  assert_int_equal(gmem_alloc(g, 1, "small"), 0x120000);
+  assert_int_equal(gmem_alloc_at(g, 1, 0x1000, "aligned"), 0x121000);
+  assert_int_equal(gmem_alloc_at(g, 0x10001, 0x10000, "too much"), 0);
+  gmem_free(g);
+}
+
 /* Pages of an address space that has its own list of them. */
 static void test_map_at(void **state)
 {
@@ -337,7 +350,9 @@ static void test_ends(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_alloc),    cmocka_unit_test(test_map_at), cmocka_unit_test(test_pages),
+      cmocka_unit_test(test_alloc),
+    cmocka_unit_test(test_aligned),
+    cmocka_unit_test(test_map_at), cmocka_unit_test(test_pages),
       cmocka_unit_test(test_release),  cmocka_unit_test(test_zero_after_stray_write),
       cmocka_unit_test(test_map_host), cmocka_unit_test(test_describe), cmocka_unit_test(test_log),
       cmocka_unit_test(test_log_random), cmocka_unit_test(test_share),

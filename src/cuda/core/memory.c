@@ -105,13 +105,15 @@ uint64_t memory_left(const struct board *b)
   return b->shim->mps ? mps_left(b->shim, b) : board_memory_bytes(b) - b->bytes;
 }
 
-/* Guest memory that counts as the GPU's. */
+/* Guest memory that counts as the GPU's. What fills a page begins at one, as GPUs' drivers have it, though they promise
+ * 256 bytes alone: Taichi's runtime counts on 4,096. */
 static uint64_t guest_alloc(struct shim *s, struct board *b, uint64_t bytes, const char *what)
 {
   char name[48];
+  const uint64_t page = boards_page(s);
   if (!take_room(b, bytes)) return 0;
   snprintf(name, sizeof name, "%s %llu", what, (unsigned long long)s->next_id);
-  uint64_t addr = gmem_alloc(b->device.mem, bytes, name);
+  uint64_t addr = bytes < page ? gmem_alloc(b->device.mem, bytes, name) : gmem_alloc_at(b->device.mem, bytes, page, name);
   if (!addr) give_room(b, bytes);
   return addr;
 }
