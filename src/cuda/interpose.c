@@ -20,15 +20,17 @@
 #include <unistd.h>
 
 #include "cuda/core/shim.h"
+#include "cuda/runtime/runtime_earlier.h"
 #include "cuda/runtime/runtime_entries.h"
 
 enum { FAR_JUMP = 14, NEAR_JUMP = 5 }; /* bytes: jmp *0(%rip); the address. jmp distance */
 
-/* An object's file, and where it was loaded. */
+/* An object's file, where it was loaded, and the version of the runtime inside, if there is one. */
 struct object {
   const uint8_t *file;
   size_t bytes;
   uintptr_t base;
+  enum cudart cudart;
 };
 
 /* An object that was looked at. */
@@ -93,20 +95,34 @@ static bool write_text(uintptr_t at, const uint8_t *code, size_t bytes)
   return mprotect((void *)first, all, PROT_READ | PROT_EXEC) == 0;
 }
 
-static void patch(const struct object *o, const Elf64_Sym *y, const char *name)
+/* A function of the runtime in this object that there is something for. */
+static const struct entry *entry_of(const Elf64_Sym *y, const char *name)
 {
-  const struct entry *e;
+  if (ELF64_ST_TYPE(y->st_info) != STT_FUNC || y->st_shndx == SHN_UNDEF || y->st_size < FAR_JUMP) return NULL;
+  if (strncmp(name, "cuda", 4) != 0 && strncmp(name, "__cuda", 6) != 0) return NULL;
+  return find_entry(name);
+}
+
+static void patch(struct object *o, const Elf64_Sym *y, const char *name)
+{
+  const struct entry *e = entry_of(y, name);
   uint8_t jump[FAR_JUMP];
-  if (ELF64_ST_TYPE(y->st_info) != STT_FUNC || y->st_shndx == SHN_UNDEF || y->st_size < FAR_JUMP)
-    return;
-  if (strncmp(name, "cuda", 4) != 0 && strncmp(name, "__cuda", 6) != 0) return;
-  if (!(e = find_entry(name))) return;
-  far_jump(jump, (const void *)(uintptr_t)e->address);
+  if (!e) return;
+  void (*earlier)(void) = runtime_earlier(name, o->cudart);
+  far_jump(jump, (const void *)(uintptr_t)(earlier ? earlier : e->address));
   if (!write_text(o->base + y->st_value, jump, sizeof jump))
     shim_say("cannot redirect %s of the program; link it with -cudart shared", name);
 }
 
-static void patch_symbols(const struct object *o, uint32_t type)
+/* Functions that only runtimes of one version have. */
+static void note_version(struct object *o, const Elf64_Sym *y, const char *name)
+{
+  if (!entry_of(y, name)) return;
+  if (strcmp(name, "cudaBindTexture") == 0) o->cudart = CUDART_11;
+  else if (strcmp(name, "cudaGetDeviceProperties_v2") == 0) o->cudart = CUDART_12;
+}
+
+static void each_symbol(struct object *o, uint32_t type, void (*look)(struct object *, const Elf64_Sym *, const char *))
 {
   const Elf64_Shdr *symbols = section(o, type);
   if (!symbols) return;
@@ -118,14 +134,16 @@ static void patch_symbols(const struct object *o, uint32_t type)
       o->file[strings->sh_offset + strings->sh_size - 1] != '\0')
     return;
   for (size_t i = 0; i < symbols->sh_size / sizeof *y; i++)
-    if (y[i].st_name < strings->sh_size)
-      patch(o, &y[i], (const char *)o->file + strings->sh_offset + y[i].st_name);
+    if (y[i].st_name < strings->sh_size) look(o, &y[i], (const char *)o->file + strings->sh_offset + y[i].st_name);
 }
 
 static void redirect(const char *path, uintptr_t base)
 {
-  struct object o = { .base = base };
-  if (open_object(&o, path)) patch_symbols(&o, SHT_SYMTAB), patch_symbols(&o, SHT_DYNSYM);
+  struct object o = {.base = base, .cudart = CUDART_13};
+  if (open_object(&o, path)) {
+    each_symbol(&o, SHT_SYMTAB, note_version), each_symbol(&o, SHT_DYNSYM, note_version);
+    each_symbol(&o, SHT_SYMTAB, patch), each_symbol(&o, SHT_DYNSYM, patch);
+  }
   if (o.file) munmap((void *)(uintptr_t)o.file, o.bytes);
 }
 

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""The tables of entry points against the headers of an installed toolkit.
+"""The tables of entry points against the headers and the runtime library of an installed toolkit.
 
     tests/cuda/entries.py [--list] [--include DIR]
 
 Every entry point that src/cuda/driver/driver.def claims must be one of cuda.h in the version that cudaTypedefs.h gives it, every version
 there must be in the table, and what is defined here must take as many arguments as cuda.h says. --list: those of cuda.h that the
-table lacks (cuGetProcAddress: CUDA_ERROR_NOT_FOUND; linked programs do not start, the loader names the symbol). Without a toolkit it is skipped.
+table lacks (cuGetProcAddress: CUDA_ERROR_NOT_FOUND; linked programs do not start, the loader names the symbol). Every name that the
+toolkit's libcudart.so has must be in src/cuda/runtime/runtime.def: a static runtime's function that is not would ask a driver that is not
+there. Without a toolkit it is skipped.
 """
 import argparse
 import os
@@ -78,6 +80,17 @@ def wrong(entries, declared, known, defined, newest):
         yield f"{name} of version {version}: not in the table"
 
 
+def runtime_lacks(include):
+    """Names of the toolkit's runtime library that runtime.def has not."""
+    library = pathlib.Path(include).parent / "lib64/libcudart.so"
+    if not library.exists():
+        return []
+    lines = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout.splitlines()
+    names = {line.split()[2].split("@")[0] for line in lines if line.split()[1] == "T"}
+    here = re.findall(r"^(?:SERVED|MISSING)\((\w+)\)", (ROOT / "src/cuda/runtime/runtime.def").read_text(), re.M)
+    return sorted(names - set(here))
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--include", default=os.environ.get("CUDA_HOME", "/usr/local/cuda") + "/include", help="folder with cuda.h")
@@ -98,6 +111,7 @@ def main():
         print("\n".join(lacking))
     newest = int(re.search(r"#define CUDA_VERSION (\d+)", (pathlib.Path(o.include) / "cuda.h").read_text())[1])
     bad = list(wrong(entries, declared, known, defined, newest))
+    bad += [f"{name}: the runtime library has it, runtime.def has not" for name in runtime_lacks(o.include)]
     for line in bad:
         print("not ok entry points:", line)
     if not bad:

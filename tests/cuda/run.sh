@@ -1,3 +1,25 @@
-#!/bin/sh
-# The tables of entry points against cuda.h (entries.py); skipped without a toolkit.
-cd "$(dirname "$0")/../.." && exec python3 tests/cuda/entries.py
+#!/usr/bin/env bash
+# The tables of entry points against the toolkit's headers and library (entries.py; skipped without a toolkit), and programs of
+# CUDA 11, 12 and 13, which call the same names with other arguments (earlier.c).
+cd "$(dirname "$0")/../.." || exit 2
+bin=${BIN:-build/warpstep}
+shims=$(dirname "$bin")/cuda
+status=0
+python3 tests/cuda/entries.py || status=1
+if [ ! -f "$shims/libcudart.so.13" ]; then
+  echo "ok programs of earlier versions # SKIP no shim libraries beside $bin"
+  exit $status
+fi
+scratch=$(mktemp -d) || exit 2
+trap 'rm -rf "$scratch"' EXIT
+for version in 11.0 12 13; do
+  if ${CC:-gcc} -w -O1 -DCUDART="${version%.0}" -o "$scratch/earlier" tests/cuda/earlier.c "$shims/libcudart.so.$version" \
+    -L "$shims" -Wl,-rpath-link,"$shims" -l:libwarpstep-cuda.so 2>"$scratch/err" &&
+    timeout 60 "$bin" exec --functional --quiet --gpu rtx-3070 "$scratch/earlier" >"$scratch/out" 2>>"$scratch/err"; then
+    echo "ok a program of CUDA $version"
+  else
+    echo "not ok a program of CUDA $version: $(tail -n 1 "$scratch/out") $(head -n 1 "$scratch/err")"
+    status=1
+  fi
+done
+exit $status

@@ -95,6 +95,32 @@ static void hidden_functions_too(void **state)
   dlclose(lib);
 }
 
+/* What a static runtime is made from follows from the functions that only it has; structures have the size of that version
+ * (driver_types.h of 11.8, 12.9 and 13.0), and 12 keeps the form of 11 under the plain name. */
+static void forms_are_those_of_the_version(void **state)
+{
+  static const struct {
+    const char *name, *mark;
+    size_t bytes;
+  } of[] = {{"lib11.so", "cudaBindTexture", 728}, {"lib12.so", "cudaGetDeviceProperties_v2", 728}, {"lib13.so", "count", 1008}};
+  (void)state;
+  for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+    char lines[512], got[2048];
+    snprintf(lines, sizeof lines, "%s 'int cudaGetDeviceProperties(int *p, int n) { *p = 4711; return 4711 + n %% 2 + *p; }'",
+             strcmp(of[i].mark, "cudaBindTexture") == 0 ? OWN_FUNCTION("cudaBindTexture")
+             : i == 1 ? OWN_FUNCTION("cudaGetDeviceProperties_v2") : OWN_FUNCTION("count"));
+    void *lib = dlopen(library(of[i].name, "", lines), RTLD_NOW | RTLD_LOCAL);
+    assert_non_null(lib);
+    int (*properties)(char *, int);
+    *(void **)&properties = dlsym(lib, "cudaGetDeviceProperties");
+    memset(got, 0x5a, sizeof got);
+    assert_int_equal(properties(got, 0), 0);
+    assert_int_equal(got[of[i].bytes - 1], 0);
+    assert_int_equal(got[of[i].bytes], 0x5a);
+    dlclose(lib);
+  }
+}
+
 static char image[1 << 17]; /* of a library without a symbol table */
 static size_t image_bytes;
 
@@ -217,7 +243,7 @@ static void what_a_broken_file_says_is_not_used(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(functions_are_redirected),
+      cmocka_unit_test(functions_are_redirected), cmocka_unit_test(forms_are_those_of_the_version),
       cmocka_unit_test(hidden_functions_too),
       cmocka_unit_test(what_a_broken_file_says_is_not_used),
   };

@@ -41,7 +41,7 @@ struct device_prop_12 {
 #include "cuda/core/properties.def"
 #undef PROP_ONLY12
 #undef PROP_ONLY13
-  int reserved[60];
+  int reserved[63];
 };
 
 struct device_prop_13 {

@@ -44,6 +44,36 @@ PTSZ(cudaMemDiscardBatchAsync, (void **p, const size_t *n, size_t count, unsigne
 PTSZ(cudaMemPrefetchAsync, (const void *p, size_t n, uint64_t location, uint64_t fourth, uint64_t fifth),
      (p, n, location, fourth ? fourth : (uint64_t)(uintptr_t)STREAM_PER_THREAD,
       fifth ? fifth : (uint64_t)(uintptr_t)STREAM_PER_THREAD))
+PTSZ(cudaMemcpy2DToArrayAsync,
+     (CUarray d, size_t x, size_t y, const void *s, size_t pitch, size_t w, size_t h, int kind, CUstream st),
+     (d, x, y, s, pitch, w, h, kind, own(st)))
+PTSZ(cudaMemcpy2DFromArrayAsync,
+     (void *d, size_t pitch, CUarray s, size_t x, size_t y, size_t w, size_t h, int kind, CUstream st),
+     (d, pitch, s, x, y, w, h, kind, own(st)))
+PTSZ(cudaMemcpyToArrayAsync, (CUarray d, size_t x, size_t y, const void *s, size_t n, int kind, CUstream st),
+     (d, x, y, s, n, kind, own(st)))
+PTSZ(cudaMemcpyFromArrayAsync, (void *d, CUarray s, size_t x, size_t y, size_t n, int kind, CUstream st),
+     (d, s, x, y, n, kind, own(st)))
+PTSZ(cudaMemcpy3DPeerAsync, (const cudaMemcpy3DPeerParms *p, CUstream st), (p, own(st)))
+PTSZ(cudaStreamAttachMemAsync, (CUstream st, void *p, size_t n, unsigned flags), (own(st), p, n, flags))
+PTSZ(cudaStreamCopyAttributes, (CUstream to, CUstream from), (own(to), own(from)))
+PTSZ(cudaStreamGetAttribute, (CUstream st, int attribute, CUlaunchAttributeValue *v), (own(st), attribute, v))
+PTSZ(cudaStreamSetAttribute, (CUstream st, int attribute, const CUlaunchAttributeValue *v), (own(st), attribute, v))
+PTSZ(cudaGraphLaunch, (CUgraphExec x, CUstream st), (x, own(st)))
+PTSZ(cudaGraphUpload, (CUgraphExec x, CUstream st), (x, own(st)))
+/* The stream is in the parameters, which name the one that they mean. */
+PTSZ(cudaGraphInstantiateWithParams, (CUgraphExec *x, CUgraph g, CUDA_GRAPH_INSTANTIATE_PARAMS *p), (x, g, p))
+PTSZ(cudaStreamBeginCapture, (CUstream st, int mode), (own(st), mode))
+PTSZ(cudaStreamBeginCaptureToGraph,
+     (CUstream st, CUgraph g, const CUgraphNode *deps, const CUgraphEdgeData *data, size_t n, int mode),
+     (own(st), g, deps, data, n, mode))
+PTSZ(cudaStreamEndCapture, (CUstream st, CUgraph *g), (own(st), g))
+PTSZ(cudaStreamGetCaptureInfo,
+     (CUstream st, int *status, uint64_t *id, CUgraph *g, const CUgraphNode **deps, const CUgraphEdgeData **data,
+      size_t *n), (own(st), status, id, g, deps, data, n))
+PTSZ(cudaStreamUpdateCaptureDependencies,
+     (CUstream st, CUgraphNode *deps, const CUgraphEdgeData *data, size_t n, unsigned flags),
+     (own(st), deps, data, n, flags))
 /* Entry points whose stream 0 is the thread's own, unless the program says which it wants. */
 PTSZ(cudaGetDriverEntryPoint, (const char *name, void **f, unsigned long long flags, int *status),
      (name, f, flags ? flags : 2, status))
@@ -62,6 +92,34 @@ PTDS_COPY(cudaMemcpyToSymbol, cudaMemcpyToSymbolAsync, cudaStreamSynchronize,
           (const void *y, const void *s, size_t n, size_t at, int kind), (y, s, n, at, kind, STREAM_PER_THREAD))
 PTDS_COPY(cudaMemcpyFromSymbol, cudaMemcpyFromSymbolAsync, cudaStreamSynchronize,
           (void *d, const void *y, size_t n, size_t at, int kind), (d, y, n, at, kind, STREAM_PER_THREAD))
+
+PTDS_COPY(cudaMemcpy2DToArray, cudaMemcpy2DToArrayAsync, cudaStreamSynchronize,
+          (CUarray d, size_t x, size_t y, const void *s, size_t pitch, size_t w, size_t h, int kind),
+          (d, x, y, s, pitch, w, h, kind, STREAM_PER_THREAD))
+PTDS_COPY(cudaMemcpy2DFromArray, cudaMemcpy2DFromArrayAsync, cudaStreamSynchronize,
+          (void *d, size_t pitch, CUarray s, size_t x, size_t y, size_t w, size_t h, int kind),
+          (d, pitch, s, x, y, w, h, kind, STREAM_PER_THREAD))
+PTDS_COPY(cudaMemcpyToArray, cudaMemcpyToArrayAsync, cudaStreamSynchronize,
+          (CUarray d, size_t x, size_t y, const void *s, size_t n, int kind), (d, x, y, s, n, kind, STREAM_PER_THREAD))
+PTDS_COPY(cudaMemcpyFromArray, cudaMemcpyFromArrayAsync, cudaStreamSynchronize,
+          (void *d, CUarray s, size_t x, size_t y, size_t n, int kind), (d, s, x, y, n, kind, STREAM_PER_THREAD))
+PTDS_COPY(cudaMemcpy3DPeer, cudaMemcpy3DPeerAsync, cudaStreamSynchronize, (const cudaMemcpy3DPeerParms *p),
+          (p, STREAM_PER_THREAD))
+
+/* What has no asynchronous form follows the thread's stream. */
+#define PTDS_BEHIND(name, params, arguments)                                                       \
+  CUresult name params;                                                                            \
+  CUresult name##_ptds params                                                                      \
+  {                                                                                                \
+    const CUresult r = cudaStreamSynchronize(STREAM_PER_THREAD);                                   \
+    return r == CUDA_SUCCESS ? name arguments : r;                                                 \
+  }
+PTDS_BEHIND(cudaMemcpy2DArrayToArray,
+            (CUarray d, size_t dx, size_t dy, CUarray s, size_t x, size_t y, size_t w, size_t h, int kind),
+            (d, dx, dy, s, x, y, w, h, kind))
+PTDS_BEHIND(cudaMemcpyArrayToArray,
+            (CUarray d, size_t dx, size_t dy, CUarray s, size_t x, size_t y, size_t n, int kind),
+            (d, dx, dy, s, x, y, n, kind))
 
 PTDS_FILL(cudaMemset, cudaMemsetAsync, (void *p, int value, size_t bytes), (p, value, bytes, STREAM_PER_THREAD))
 PTDS_FILL(cudaMemset2D, cudaMemset2DAsync, (void *p, size_t pitch, int value, size_t width, size_t height),
