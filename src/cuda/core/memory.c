@@ -113,7 +113,8 @@ static uint64_t guest_alloc(struct shim *s, struct board *b, uint64_t bytes, con
   const uint64_t page = boards_page(s);
   if (!take_room(b, bytes)) return 0;
   snprintf(name, sizeof name, "%s %llu", what, (unsigned long long)s->next_id);
-  uint64_t addr = bytes < page ? gmem_alloc(b->device.mem, bytes, name) : gmem_alloc_at(b->device.mem, bytes, page, name);
+  struct gmem *g = b->device.mem;
+  const uint64_t addr = bytes < page ? gmem_alloc(g, bytes, name) : gmem_alloc_at(g, bytes, page, name);
   if (!addr) give_room(b, bytes);
   return addr;
 }

@@ -34,7 +34,8 @@ CUresult cudaGraphGetEdges(CUgraph, CUgraphNode *, CUgraphNode *, CUgraphEdgeDat
 CUresult cudaGraphInstantiate(CUgraphExec *, CUgraph, unsigned long long);
 CUresult cudaGraphNodeGetDependencies(CUgraphNode, CUgraphNode *, CUgraphEdgeData *, size_t *);
 CUresult cudaGraphNodeGetDependentNodes(CUgraphNode, CUgraphNode *, CUgraphEdgeData *, size_t *);
-CUresult cudaGraphRemoveDependencies(CUgraph, const CUgraphNode *, const CUgraphNode *, const CUgraphEdgeData *, size_t);
+CUresult cudaGraphRemoveDependencies(CUgraph, const CUgraphNode *, const CUgraphNode *, const CUgraphEdgeData *,
+                                     size_t);
 CUresult cudaMemAdvise(const void *, size_t, int, uint64_t);
 CUresult cudaMemPrefetchAsync(const void *, size_t, uint64_t, uint64_t, uint64_t);
 CUresult cudaMemcpy3DBatchAsync(size_t, const CUDA_MEMCPY3D_BATCH_OP *, unsigned long long, CUstream);
@@ -163,7 +164,7 @@ AS_STREAM(cudaMemcpy3DBatchAsync_of_12,
           (size_t n, const CUDA_MEMCPY3D_BATCH_OP *op, size_t *failed, unsigned long long flags, CUstream st),
           told, (cudaMemcpy3DBatchAsync(n, op, flags, st), failed))
 
-/* Capture and graphs: edges without data, then with data under another name ------------------------------------------ */
+/* Capture and graphs: edges without data, then with data under another name ------------------------------- */
 
 AS_STREAM(cudaStreamGetCaptureInfo_of_11, (CUstream st, int *status, uint64_t *id), cudaStreamGetCaptureInfo,
           (st, status, id, NULL, NULL, NULL, NULL))
@@ -232,7 +233,7 @@ AS(cudaGraphExecUpdate_of_11, (CUgraphExec x, CUgraph g, CUgraphNode *failed, in
 AS(cudaGraphExecUpdate_of_12, (CUgraphExec x, CUgraph g, CUgraphExecUpdateResultInfo *info), cudaGraphExecUpdate,
    (x, g, info))
 
-/* The table ------------------------------------------------------------------------------------------------------------ */
+/* The table ------------------------------------------------------------------------------------------------ */
 
 struct earlier {
   const char *name;
