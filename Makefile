@@ -54,7 +54,7 @@ include mk/library.mk
 all: $(BIN) $(if $(MODE),,lib) shims riscv
 
 # CUDA programs of a simulated CPU make their calls in here (src/cuda/guest).
-GUEST_OBJ := $(call objs,$(filter-out src/cuda/interpose.c src/cuda/unused_gpu.c,$(CUDA_SRC)))
+GUEST_OBJ := $(call objs,$(filter-out $(addprefix src/cuda/,interpose.c open_instead.c unused_gpu.c),$(CUDA_SRC)))
 
 # What the command line asks the C library for, but for what libraries do, goes through src/cli/region_calls.c: a run that
 # is saved has all its memory at addresses of its own (docs/checkpoints.md). So have functions and constants: no PIE, but with sanitizers,

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The tables of entry points against the toolkit's headers and library (entries.py; skipped without a toolkit), and programs of
-# CUDA 11, 12 and 13, which call the same names with other arguments (earlier.c).
+# CUDA 11, 12 and 13, which call the same names with other arguments (earlier.c); libraries that a program opens by their path though
+# one of ours stands in for them (by_path.c).
 cd "$(dirname "$0")/../.." || exit 2
 bin=${BIN:-build/warpstep}
 shims=$(dirname "$bin")/cuda
@@ -19,6 +20,22 @@ for version in 11.0 12 13; do
     echo "ok a program of CUDA $version"
   else
     echo "not ok a program of CUDA $version: $(tail -n 1 "$scratch/out") $(head -n 1 "$scratch/err")"
+    status=1
+  fi
+done
+
+printf 'int cublasGetProperty(int type, int *value) { return type ? 1 : (*value = 4711, 0); }\n' >"$scratch/fake.c"
+for name in libcublas.so.13 libother.so; do
+  ${CC:-gcc} -shared -fPIC -o "$scratch/$name" "$scratch/fake.c" || status=1
+done
+${CC:-gcc} -o "$scratch/by_path" tests/cuda/by_path.c || status=1
+for libs in own native; do
+  file=$([ $libs = own ] && echo 0 || echo 1)
+  if timeout 60 "$bin" exec --functional --quiet --libs $libs "$scratch/by_path" "$scratch/libcublas.so.13" "$scratch/libother.so" \
+    "$file" >"$scratch/out" 2>"$scratch/err"; then
+    echo "ok a library by its path, --libs $libs"
+  else
+    echo "not ok a library by its path, --libs $libs: $(tail -n 1 "$scratch/out") $(head -n 1 "$scratch/err")"
     status=1
   fi
 done
