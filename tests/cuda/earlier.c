@@ -45,6 +45,7 @@ int cudaGetTextureObjectResourceDesc(void *, unsigned long long);
 int cudaGetTextureObjectTextureDesc(void *, unsigned long long);
 int cudaCreateTextureObject(unsigned long long *, const void *, const void *, const void *);
 int cudaGetDeviceProperties(void *, int);
+int cudaRuntimeGetVersion(int *);
 #if CUDART == 13
 enum { PROPERTIES = 1008, RESOURCE = 144, TEXTURE = 72 };
 int cudaGraphAddDependencies(graph, const node *, const node *, const void *, size_t);
@@ -225,7 +226,9 @@ static void by_name(void)
 
 int main(void)
 {
+  int version;
   by_name();
+  CHECK(cudaRuntimeGetVersion(&version) == 0 && version / 1000 == CUDART);
   CHECK(cudaMalloc((void **)&memory, WORDS * sizeof *memory) == 0);
   graphs();
   capture();

@@ -129,6 +129,18 @@ AS(cudaCreateTextureObject_of_11, (unsigned long long *out, const void *r, const
 AS(cudaCreateTextureObject_v2, (unsigned long long *out, const void *r, const void *d, const void *v),
    make_texture, (out, r, d, sizeof(cudaTextureDesc), v))
 
+/* The last ones of those versions. */
+enum { VERSION_OF_11 = 11080, VERSION_OF_12 = 12090 };
+
+static CUresult tell(int *out, int version)
+{
+  if (!out) return CUDA_ERROR_INVALID_VALUE;
+  *out = version;
+  return CUDA_SUCCESS;
+}
+AS(cudaRuntimeGetVersion_of_11, (int *version), tell, (version, VERSION_OF_11))
+AS(cudaRuntimeGetVersion_of_12, (int *version), tell, (version, VERSION_OF_12))
+
 /* The driver's entry points ------------------------------------------------------------------------------------- */
 
 /* In the forms that all versions of a toolkit's header have under the plain name. */
