@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Python packages that open the CUDA driver or bring their own runtime, unmodified, under `warpstep exec
 # --functional`: Numba's CUDA target, CuPy, tinygrad's CUDA backend, Triton, PyTorch, JAX, XGBoost, CatBoost, Taichi, FAISS,
-# cuFINUFFT, bitsandbytes, ONNX Runtime, OpenMM. A package that the interpreter does not find is skipped with a line. Each script checks its results
+# cuFINUFFT, bitsandbytes, ONNX Runtime, OpenMM, spconv, Qiskit Aer. A package that the interpreter does not find is skipped with a line. Each script checks its results
 # against NumPy or against what the package does without a GPU.
 #
 #   tests/clients/run.sh [numba|cupy|cupy_libs|tinygrad|triton|torch|torch_layers|torch_train|jax|
-#                         xgboost|catboost|taichi|faiss|cufinufft|bitsandbytes|onnxruntime|openmm ...]
+#                         xgboost|catboost|taichi|faiss|cufinufft|bitsandbytes|onnxruntime|openmm|
+#                         spconv|qiskit_aer ...]
 #
 # cupy_libs: what calls cuBLAS, cuFFT, cuRAND, cuSOLVER, cuSPARSE. torch_layers: what calls cuDNN. torch_train: a ResNet, an
 # LSTM, a transformer, STEPS steps each (2; the 20 of docs/pytorch.md take minutes).
@@ -50,11 +51,19 @@ tensor_tests() {
   echo "   tinygrad's own tests: $(tail -n 1 "$scratch/out")"
 }
 
+# package NAME: what the script imports.
+package() {
+  case $1 in
+  qiskit_aer) echo qiskit_aer ;;
+  *) echo "${1%%_*}" ;;
+  esac
+}
+
 failed=0
 [ $# -gt 0 ] || set -- numba cupy cupy_libs tinygrad triton torch torch_layers torch_train jax \
-  xgboost catboost taichi faiss cufinufft bitsandbytes onnxruntime openmm
+  xgboost catboost taichi faiss cufinufft bitsandbytes onnxruntime openmm spconv qiskit_aer
 for name; do
-  if ! "$python" -c "import numpy, importlib.util as u, sys; sys.exit(not u.find_spec('${name%%_*}'))" 2>/dev/null; then
+  if ! "$python" -c "import numpy, importlib.util as u, sys; sys.exit(not u.find_spec('$(package "$name")'))" 2>/dev/null; then
     echo "ok clients $name # SKIP $python does not have it"
     continue
   fi
