@@ -157,6 +157,7 @@ static bool read_code(const struct lane_view *v, uint64_t addr, uint8_t *buf, si
 {
   const struct code_view *c = &v->t->params.code;
   if (addr < c->base || addr > c->end || n > c->end - addr) return missing(VIEW_CODE, addr, n, c->end - c->base, e);
+  code_want_all(c);
   for (size_t i = 0; i < n; i++) {
     const struct sass_inst *s = &((const struct sass_inst *)c->decoded)[(addr + i - c->base) >> c->shift];
     const uint64_t word[2] = {s->word.lo, s->word.hi};

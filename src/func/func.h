@@ -44,6 +44,7 @@ enum { FUNC_SHARED_GRANULE = 128 };
 struct func_params {
   unsigned sm;                      /* target of the code: 80, 86, 90 … */
   struct code_view code;            /* of the code space; code.decoded: what semantics see */
+  struct code_reach reach;          /* what of it is prepared beforehand; the rest when a path comes there */
   uint64_t entry_pc, code_bytes;    /* of the kernel alone; 0: not known */
   uint32_t grid[3], block[3];
   uint32_t cluster[3];              /* CTAs of a cluster; all 0: no clusters */

@@ -231,7 +231,7 @@ static void fill_params(struct launch *l, struct device *d, const struct launch_
   const struct module_kernel *k = desc->kernel;
   struct func_params *p = &l->params;
   *p = (struct func_params){
-    .sm = module_sm(module_of(desc->code)), .code = *module_code(desc->code),
+    .sm = module_sm(module_of(desc->code)),
     .entry_pc = k->entry_pc, .code_bytes = k->code_bytes, .regs_per_thread = k->regs,
     .most_regs = module_most_registers(desc->code, k),
     .shared_reserved = k->shared_reserved, .shared_static = k->shared_static,
@@ -243,6 +243,7 @@ static void fill_params(struct launch *l, struct device *d, const struct launch_
     .kernel_name = k->name, .runtime = desc->runtime,
     .grid_syncs = l->grid_barrier != 0, .tmem_pairs = k->tmem_pairs, .textures = &d->textures.table, .heap = d->heap,
   };
+  p->code = module_launch_code(desc->code, k, !d->config.untimed, &p->reach);
   memcpy(p->grid, desc->grid, sizeof p->grid);
   memcpy(p->block, desc->block, sizeof p->block);
   launch_cluster(k, desc->cluster, p->cluster);

@@ -267,6 +267,7 @@ static bool fill(struct mps_client *c, struct mps_launch *l, const struct mps_op
   heap_for(c, m);
   open_print(c);
   p->code = *code;
+  p->reach = (struct code_reach){0}; /* all of it came */
   p->image = c->image;
   p->own_space = true;
   p->print = &c->print;

@@ -12,7 +12,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 
 /* What the code says; not how our tables number it (mnemonic, pipe, class): another row must not move code to another
  * DRAM channel. */
-static uint64_t mix_inst(uint64_t hash, const struct inst *in)
+uint64_t code_place_mix(uint64_t hash, const struct inst *in)
 {
   hash = mix(hash, (uint64_t)in->mem.bytes << 16 | (uint64_t)in->guard_not << 8 | in->guard);
   hash =
@@ -24,9 +24,21 @@ static uint64_t mix_inst(uint64_t hash, const struct inst *in)
 
 uint64_t code_place(const struct code_view *c)
 {
-  uint64_t hash = 0xcbf29ce484222325u, n = code_count(c);
-  for (uint64_t i = 0; i < n; i++) hash = mix_inst(hash, &c->inst[i]);
+  uint64_t hash = CODE_PLACE_START, n = code_count(c);
+  for (uint64_t i = 0; i < n; i++) hash = code_place_mix(hash, &c->inst[i]);
+  return code_place_of(hash);
+}
+
+uint64_t code_place_of(uint64_t hash)
+{
   return (uint64_t)1 << PLACE_REGION | hash >> (64 - PLACE_BITS) << PLACE_SHIFT;
+}
+
+const struct inst *code_rest_at(const struct code_view *c, uint64_t pc)
+{
+  const struct inst *in = &c->inst[code_index(c, pc)];
+  c->rest->one(c->rest, code_number(c, in));
+  return in->pc == pc ? in : NULL;
 }
 
 /* --- instructions of several sizes -------------------------------------------------------------- */

@@ -233,6 +233,25 @@ static inline unsigned inst_limit_counter(const struct inst *in)
 
 struct isa;
 
+/* Code of which some is not decoded yet: its instructions have pc 0, and nothing else of them may be read. Both
+ * functions may be called by any thread at any time; what is decoded stays as it is. */
+struct code_rest {
+  void (*one)(struct code_rest *, uint64_t i); /* instruction i is decoded when it returns, if there is one */
+  void (*all)(struct code_rest *);
+};
+
+/* Instructions [first, first + n) of a view. */
+struct code_span {
+  uint64_t first, n;
+};
+
+/* What a launch may execute as far as its kernel says: the kernel, and what others may call, too. All 0: all code. */
+struct code_reach {
+  struct code_span own;
+  const struct code_span *shared;
+  uint32_t n_shared;
+};
+
 /* The decoded code space. Instructions of one size lie at multiples of it: their number follows from the pc. Where
  * sizes differ, or some words are control slots (control information for the instructions beside them, as in the
  * bundles of Kepler and Maxwell: fetched, never executed), `number` knows it. A path is never at a control slot. */
@@ -246,12 +265,17 @@ struct code_view {
                              NULL: one size */
   const struct isa *isa; /* whose instructions they are (isa/isa.h), and … */
   const void *decoded;   /* … its own form of them, by the same numbers. NULL where nobody prints them */
+  struct code_rest *rest; /* NULL: all is decoded */
 };
 #define CODE_NO_INST UINT32_MAX
 
 /* A place for the decoded code, away from data: the same for the same instructions, so that code which is
  * launched again, or loaded again, is found in L2; another one for other code, but for one in 2^22. */
 uint64_t code_place(const struct code_view *);
+/* The same, one instruction after the other. */
+#define CODE_PLACE_START UINT64_C(0xcbf29ce484222325)
+uint64_t code_place_mix(uint64_t hash, const struct inst *);
+uint64_t code_place_of(uint64_t hash);
 
 /* A view of n instructions with fields pc, bytes and next filled, in order of address in [base, end). Fills `number`,
  * of (end - base) >> shift entries, which like inst stays the caller's. */
@@ -269,6 +293,21 @@ uint64_t code_mixed_index(const struct code_view *, uint64_t pc);
 const struct inst *code_mixed_at(const struct code_view *, uint64_t pc);
 uint64_t code_mixed_next(const struct code_view *, uint64_t pc);
 
+/* The same of an instruction that is not decoded yet. */
+const struct inst *code_rest_at(const struct code_view *, uint64_t pc);
+
+/* Instruction i is decoded when it returns. */
+static inline void code_want(const struct code_view *c, uint64_t i)
+{
+  if (c->rest && !__atomic_load_n(&c->inst[i].pc, __ATOMIC_ACQUIRE)) c->rest->one(c->rest, i);
+}
+
+/* All instructions are. */
+static inline void code_want_all(const struct code_view *c)
+{
+  if (c->rest) c->rest->all(c->rest);
+}
+
 /* Number of the instruction at pc; code_count or more: there is none. */
 static inline uint64_t code_index(const struct code_view *c, uint64_t pc)
 {
@@ -283,7 +322,9 @@ static inline const struct inst *code_at(const struct code_view *c, uint64_t pc)
   uint64_t off = pc - c->base;
   if (off >= c->end - c->base) return NULL;
   const struct inst *in = &c->inst[off >> c->shift];
-  return in->pc == pc ? in : NULL;
+  const uint64_t at = __atomic_load_n(&in->pc, __ATOMIC_ACQUIRE);
+  if (__builtin_expect(at == pc, 1)) return in;
+  return at || !c->rest ? NULL : code_rest_at(c, pc);
 }
 
 /* Number of an instruction of the view. */

@@ -31,6 +31,7 @@ size_t code_copy_bytes(const struct code_view *c)
 void code_copy_put(const struct code_view *c, uint8_t *to)
 {
   const struct head h = {code_count(c), *c};
+  code_want_all(c);
   const struct sass_inst *decoded = c->decoded;
   memcpy(to, &h, sizeof h);
   memcpy(to + sizeof h, c->inst, h.n * sizeof *c->inst);
@@ -73,6 +74,7 @@ struct code_copy *code_copy_take(const uint8_t *from, size_t bytes)
   c->view.inst = c->inst;
   c->view.decoded = c->decoded;
   c->view.isa = &sass_isa;
+  c->view.rest = NULL;
   return c;
 }
 

@@ -1,20 +1,15 @@
-/* Instance of a module: addresses for its variables, relocated and decoded code. */
+/* Instance of a module: addresses for its variables, relocated code. */
 #include <elf.h>
 #include <string.h>
 
 #include "base/arith.h"
 #include "base/bug.h"
 #include "base/host_memory.h"
-#include "isa/sass/sass.h"
 #include "isa/sass/sass_isa.h"
-#include "isa/sass/syscall.h"
+#include "load/lazy_code.h"
 #include "load/load_internal.h"
 
-enum { INST_SHIFT = 4, USER_BANK = 3, BANK0_WORDS = (64 << 10) / 4 };
-_Static_assert(1 << INST_SHIFT == INST_BYTES, "size of an instruction");
-
-/* How code names a word of bank 0: as an operand, as the offset of a load, as a number that it moves to a register. */
-enum { NAMED_OPERAND, NAMED_LOAD, NAMED_NUMBER, NAMED__N };
+enum { USER_BANK = 3 };
 
 struct bank {
   uint8_t *data;
@@ -32,14 +27,7 @@ struct module_instance {
   uint8_t *text;                  /* the code space from MODULE_CODE_BASE on */
   struct bank common[MODULE_BANKS];
   struct bank (*bank)[MODULE_BANKS]; /* per kernel */
-  struct code_view code;
-  struct inst *inst;
-  struct sass_inst *sass;
-  /* What launches ask, which do not look through all code. */
-  uint64_t bank0[NAMED__N][BANK0_WORDS / 64]; /* bit w: word w of bank 0 is named so */
-  bool loads_anywhere; /* some load of a constant has its whole offset in a register */
-  bool *moves_stack;                   /* per kernel */
-  uint16_t *most_regs;                 /* per kernel */
+  struct lazy_code *code;
 };
 
 /* Memory ---------------------------------------------------------------------------------- */
@@ -195,159 +183,6 @@ static bool relocate(struct module_instance *in, struct err *e)
   return true;
 }
 
-/* Code ----------------------------------------------------------------------------------- */
-
-static const struct inst no_inst = {
-  .ctrl = { .stall = 1, .write_sb = SB_NONE, .read_sb = SB_NONE },
-  .pipe = PIPE_BRANCH, .lat = LAT_BRANCH, .guard = SASS_PT, .bytes = INST_BYTES, .next = INST_BYTES,
-};
-
-static const struct sass_inst no_sass = {
-  .dst = SASS_RZ, .udst = SASS_URZ, .ua = SASS_URZ, .pu = SASS_PT, .pv = SASS_PT,
-  .guard = { .index = SASS_PT }, .pp = { .index = SASS_PT }, .pq = { .index = SASS_PT },
-  .pr = { .index = SASS_PT },
-};
-
-static void put_service(struct module_instance *in, uint64_t pc, unsigned number)
-{
-  uint64_t index = (pc - MODULE_CODE_BASE) >> INST_SHIFT;
-  struct inst *t = &in->inst[index];
-  struct sass_inst *s = &in->sass[index];
-  *t = no_inst;
-  t->pc = pc;
-  t->flags = INST_SYSCALL | INST_BRANCH; /* returns to its caller */
-  *s = no_sass;
-  s->sem = SEM_SYSCALL;
-  s->src[0] = (struct sass_src){ .kind = SRC_IMM, .index = SASS_RZ, .imm = number };
-}
-
-/* The copy itself is an instruction of the target, as in the driver's function. */
-static void put_driver_service(struct module_instance *in, unsigned number)
-{
-  const uint64_t pc = load_service_pc(in->module, number), index = (pc - MODULE_CODE_BASE) >> INST_SHIFT;
-  if (!pc) return;
-  put_service(in, pc, number);
-  if (number < SYSCALL_COPY || (number - SYSCALL_COPY) % COPY_WORDS != COPY_ITSELF) return;
-  const struct word128 w = copy_service_word((number - SYSCALL_COPY) / COPY_WORDS);
-  if (!sass_decode(in->module->elf.sm, w, pc, &in->sass[index], &in->inst[index], NULL))
-    put_service(in, pc, SYSCALL_DRIVER_PRIVATE);
-}
-
-/* What the file's own functions of the device runtime would do is the driver's business: where code is to
- * run, their first instruction is the service. */
-static void replace_device_runtime(struct module_instance *in)
-{
-  const struct module *m = in->module;
-  unsigned number;
-  for (uint32_t i = 0; in->mem && m->device_runtime && i < m->elf.n_symbols; i++) {
-    const struct elf_symbol *y = &m->elf.symbol[i];
-    if (y->type != STT_FUNC || y->section >= m->elf.n_sections ||
-        m->place[y->section].kind != PLACE_TEXT || y->value >= m->elf.section[y->section].size ||
-        y->value % INST_BYTES || !load_device_runtime(y->name, &number))
-      continue;
-    put_service(in, m->place[y->section].offset + y->value, number);
-  }
-}
-
-static void put_gap(struct module_instance *in, uint64_t index)
-{
-  in->inst[index] = no_inst;
-  in->inst[index].pc = MODULE_CODE_BASE + index * INST_BYTES;
-  in->inst[index].flags = INST_UNDECODED;
-  in->sass[index] = no_sass;
-}
-
-static void decode_section(struct module_instance *in, const struct place *p, uint64_t bytes)
-{
-  uint64_t first = (p->offset - MODULE_CODE_BASE) >> INST_SHIFT;
-  for (uint64_t i = first; i < first + (bytes >> INST_SHIFT); i++) {
-    struct word128 w;
-    uint64_t pc = MODULE_CODE_BASE + (i << INST_SHIFT);
-    memcpy(&w, in->text + (i << INST_SHIFT), sizeof w);
-    /* A word without a row is an error when it is executed, not before. */
-    if (!sass_decode(in->module->elf.sm, w, pc, &in->sass[i], &in->inst[i], NULL)) {
-      in->inst[i].pc = pc;
-      in->inst[i].flags |= INST_UNDECODED;
-      in->sass[i].row = NULL;
-      in->sass[i].word = w;
-    }
-  }
-}
-
-static void note_bank0(struct module_instance *in, unsigned how, uint32_t at)
-{
-  if (at % 4 == 0 && at / 4 < BANK0_WORDS) in->bank0[how][at / 256] |= UINT64_C(1) << at / 4 % 64;
-}
-
-static bool is_named(const struct module_instance *in, unsigned how, uint32_t at)
-{
-  return at % 4 == 0 && at / 4 < BANK0_WORDS && in->bank0[how][at / 256] >> at / 4 % 64 & 1;
-}
-
-static void note_constants(struct module_instance *in, uint64_t n)
-{
-  for (const struct sass_inst *s = in->sass; n; n--, s++) {
-    const bool moves = s->sem == SEM_MOV || s->sem == SEM_UMOV;
-    for (unsigned k = 0; k < 3; k++) {
-      if (s->src[k].kind == SRC_CONST && s->src[k].bank == 0) note_bank0(in, NAMED_OPERAND, s->src[k].imm);
-      if (s->src[k].kind == SRC_IMM && moves) note_bank0(in, NAMED_NUMBER, s->src[k].imm);
-    }
-    if (s->sem != SEM_LDC && s->sem != SEM_ULDC) continue;
-    note_bank0(in, NAMED_LOAD, (uint16_t)s->offset);
-    in->loads_anywhere |= (uint16_t)s->offset == 0; /* as in code that is not optimised */
-  }
-}
-
-static bool adjusts_r1(const struct inst *t)
-{
-  bool to = false, from = false;
-  for (unsigned i = 0; i < t->n_dst; i++) to |= t->dst[i].file == FILE_R && t->dst[i].index == 1;
-  for (unsigned i = 0; i < t->n_src; i++) from |= t->src[i].file == FILE_R && t->src[i].index == 1;
-  return to && from && t->mem.space == MEM_NONE;
-}
-
-/* What the code of a kernel, and of functions that any kernel may call, says. */
-static void note_kernel_code(struct module_instance *in, unsigned kernel)
-{
-  const struct module *m = in->module;
-  bool *stack = &in->moves_stack[kernel];
-  uint16_t *most = &in->most_regs[kernel];
-  *most = (uint16_t)m->kernel[kernel].regs;
-  for (uint32_t i = 1; i < m->elf.n_sections; i++) {
-    const struct place *p = &m->place[i];
-    const int32_t owner = m->text_kernel[i]; /* a section of its own is a device function */
-    if (p->kind != PLACE_TEXT || (owner != ALL_KERNELS && (unsigned)owner != kernel)) continue;
-    const uint64_t first = (p->offset - MODULE_CODE_BASE) >> INST_SHIFT, n = m->elf.section[i].size >> INST_SHIFT;
-    for (uint64_t k = first; k < first + n; k++) {
-      if (!*stack) *stack = adjusts_r1(&in->inst[k]);
-      const unsigned takes = owner != ALL_KERNELS ? sass_asks_registers(&in->sass[k]) : 0;
-      if (takes > *most) *most = (uint16_t)takes;
-    }
-  }
-}
-
-static void decode(struct module_instance *in)
-{
-  const struct module *m = in->module;
-  uint64_t n = (m->code_end - MODULE_CODE_BASE) >> INST_SHIFT;
-  in->inst = ARENA_ARRAY(&in->arena, struct inst, n);
-  in->sass = ARENA_ARRAY(&in->arena, struct sass_inst, n);
-  for (uint64_t i = 0; i < n; i++) put_gap(in, i);
-  for (unsigned i = 0; i < SYSCALL__N; i++) put_driver_service(in, i);
-  for (uint32_t i = 1; i < m->elf.n_sections; i++)
-    if (m->place[i].kind == PLACE_TEXT)
-      decode_section(in, &m->place[i], m->elf.section[i].size);
-  replace_device_runtime(in);
-  in->code = (struct code_view){ .base = MODULE_CODE_BASE, .end = m->code_end,
-                                 .shift = INST_SHIFT, .inst = in->inst, .isa = module_isa(in->module->elf.sm),
-                                 .decoded = in->sass };
-  in->code.place = code_place(&in->code);
-  note_constants(in, n);
-  in->moves_stack = ARENA_ARRAY(&in->arena, bool, m->n_kernels);
-  in->most_regs = ARENA_ARRAY(&in->arena, uint16_t, m->n_kernels);
-  for (unsigned k = 0; k < m->n_kernels; k++) note_kernel_code(in, k);
-}
-
 /* Interface ------------------------------------------------------------------------------- */
 
 struct module_instance *module_instantiate(const struct module *m, struct gmem *mem, struct err *e)
@@ -374,7 +209,7 @@ struct module_instance *module_instantiate_managed(const struct module *m, struc
     return NULL;
   }
   write_variables(in);
-  decode(in);
+  in->code = lazy_code_new(&in->arena, m, in->text, mem != NULL);
   return in;
 }
 
@@ -394,7 +229,20 @@ const struct module *module_of(const struct module_instance *in)
 
 const struct code_view *module_code(const struct module_instance *in)
 {
-  return &in->code;
+  return lazy_code_all(in->code);
+}
+
+/* Number of a kernel of the instance's module. */
+static unsigned number_of(const struct module_instance *in, const struct module_kernel *k)
+{
+  BUG_ON(k < in->module->kernel || k >= in->module->kernel + in->module->n_kernels);
+  return (unsigned)(k - in->module->kernel);
+}
+
+struct code_view module_launch_code(const struct module_instance *in, const struct module_kernel *k, bool timed,
+                                    struct code_reach *reach)
+{
+  return lazy_code_launch(in->code, number_of(in, k), timed, reach);
 }
 
 const struct isa *module_isa(unsigned sm)
@@ -405,7 +253,8 @@ const struct isa *module_isa(unsigned sm)
 
 const struct sass_inst *module_sass(const struct module_instance *in)
 {
-  return in->sass;
+  (void)lazy_code_all(in->code);
+  return lazy_code_sass(in->code);
 }
 
 const uint8_t *module_bank(const struct module_instance *in, const struct module_kernel *k,
@@ -413,8 +262,7 @@ const uint8_t *module_bank(const struct module_instance *in, const struct module
 {
   *bytes = 0;
   if (bank >= MODULE_BANKS) return NULL;
-  BUG_ON(k < in->module->kernel || k >= in->module->kernel + in->module->n_kernels);
-  const struct bank *b = &in->bank[k - in->module->kernel][bank];
+  const struct bank *b = &in->bank[number_of(in, k)][bank];
   if (!b->data) b = &in->common[bank];
   *bytes = b->bytes;
   return b->data;
@@ -438,20 +286,17 @@ void module_refresh_constants(struct module_instance *in)
 
 bool module_moves_stack(const struct module_instance *in, const struct module_kernel *k)
 {
-  BUG_ON(k < in->module->kernel || k >= in->module->kernel + in->module->n_kernels);
-  return in->moves_stack[k - in->module->kernel];
+  return lazy_code_moves_stack(in->code, number_of(in, k));
 }
 
 unsigned module_most_registers(const struct module_instance *in, const struct module_kernel *k)
 {
-  BUG_ON(k < in->module->kernel || k >= in->module->kernel + in->module->n_kernels);
-  return in->most_regs[k - in->module->kernel];
+  return lazy_code_most_registers(in->code, number_of(in, k));
 }
 
 bool module_names_bank0(const struct module_instance *in, bool load, uint32_t at)
 {
-  if (!load) return is_named(in, NAMED_OPERAND, at);
-  return is_named(in, NAMED_LOAD, at) || (in->loads_anywhere && is_named(in, NAMED_NUMBER, at));
+  return lazy_code_names_bank0(in->code, load, at);
 }
 
 uint64_t module_managed(const struct module_instance *in) { return in->managed; }

@@ -122,6 +122,7 @@ bool module_live_registers(const struct module *m, const struct code_view *code,
 {
   struct arena a = {0};
   struct tables t = {.arena = &a};
+  code_want_all(code);
   read_tables(m, &t);
   struct live_program p = {.taken = taken_functions(m, &a), .targets = targets, .context = &t};
   bool known = live_registers(code, &p, count);

@@ -446,6 +446,7 @@ static uint64_t count_insts(const struct reading *g)
 static void collect_code(struct ncu_action *a, const struct ncu_launch *l)
 {
   const struct reading g = {a, l, l->result->profile, &l->launch->params.code};
+  code_want_all(g.code);
   a->n_files = l->lines->n_files;
   a->file = ARENA_ARRAY(&a->arena, struct ncu_file, a->n_files + 1);
   for (uint32_t i = 0; i < a->n_files; i++)

@@ -240,6 +240,7 @@ void view_annotate_write(FILE *f, const struct report *r, const struct line_tabl
                       .source = calloc(lines->n_files + 1, sizeof *l.source), .live = inst_live_new(r),
                       .cycles = report_u64(r, "warp_cycles")};
   NO_MEMORY_IF(!l.source);
+  code_want_all(l.code);
   for (uint32_t i = 0; i < lines->n_files; i++)
     l.source[i] = source_text_read(lines->file[i].folder, lines->file[i].name);
   if (lines->n_rows) write_source_lines(&l);

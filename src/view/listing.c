@@ -165,6 +165,7 @@ void view_listing_json(struct json_out *j, const char *key, const struct report 
 {
   struct listing l = {.r = r, .lines = lines, .p = r->profile, .code = &r->launch->params.code,
                       .live = inst_live_new(r), .file = mem_zeroed(lines->n_files + 1u, sizeof *l.file)};
+  code_want_all(l.code);
   json_out_object(j, key);
   put_instructions(j, &l);
   put_files(j, &l);

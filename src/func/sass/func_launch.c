@@ -93,7 +93,8 @@ static void warp_begin(struct func_cta *c, const struct cta_layout *at, unsigned
   w->base[BASE_REG] = mem + at->regs + i * at->reg_stride;
   w->base[BASE_UREG] = mem + at->uregs + i * at->ureg_stride;
   clear_registers(l, w->base[BASE_REG]);
-  memset(w->base[BASE_UREG], 0, l->n_uregs * (size_t)ROW_BYTES); /* the others stay as they were: zero */
+  const unsigned n_uregs = __atomic_load_n(&l->wild, __ATOMIC_RELAXED) ? N_UREGS : l->n_uregs;
+  memset(w->base[BASE_UREG], 0, n_uregs * (size_t)ROW_BYTES); /* the others stay as they were: zero */
   w->pred[PRED_NONE] = w->pred[PRED_UNIFORM + PRED_NONE] = FULL_MASK;
   w->warp_id = i;
   w->regs = (uint16_t)l->warp_regs;
@@ -168,6 +169,11 @@ bool func_step_rest(struct func_warp *w, const struct uop *u, struct effect *e, 
   return u->fn(w, u, uop_lanes(u, (uint32_t)e->active, exec), e, f);
 }
 
+static struct func_launch *launch_of(const struct func_warp *w)
+{
+  return (struct func_launch *)(uintptr_t)w->launch; /* warps only change it under its locks */
+}
+
 bool func_step(struct step_warp *sw, unsigned path, struct effect *e, struct fault *f)
 {
   struct func_warp *w = (struct func_warp *)sw;
@@ -178,7 +184,9 @@ bool func_step(struct step_warp *sw, unsigned path, struct effect *e, struct fau
   if (__builtin_expect(off >= l->code_bytes || (off & ((1u << FUNC_INST_SHIFT) - 1)), 0)) {
     return bad_pc(w, e, p->pc, f);
   }
-  return func_step_uop(w, p, &l->uop[off >> FUNC_INST_SHIFT], e, f);
+  const struct uop *u = &l->uop[off >> FUNC_INST_SHIFT];
+  if (__builtin_expect(!uop_is_ready(u), 0)) prepare_late(launch_of(w), off >> FUNC_INST_SHIFT);
+  return func_step_uop(w, p, u, e, f);
 }
 
 static bool func_begin(struct step_warp *sw, unsigned path, struct effect *e)
@@ -186,7 +194,9 @@ static bool func_begin(struct step_warp *sw, unsigned path, struct effect *e)
   struct func_warp *w = (struct func_warp *)sw;
   struct step_path *p = &sw->paths.p[path];
   w->cur = (uint8_t)path;
-  const struct uop *u = &w->launch->uop[(p->pc - w->launch->code_base) >> FUNC_INST_SHIFT];
+  const uint64_t i = (p->pc - w->launch->code_base) >> FUNC_INST_SHIFT;
+  const struct uop *u = &w->launch->uop[i];
+  if (!uop_is_ready(u)) prepare_late(launch_of(w), i);
   func_step_head(w, p, u, e);
   if (u->flags & UOP_CONTROL) return false;
   p->pc += 1u << FUNC_INST_SHIFT;
@@ -381,7 +391,7 @@ struct func_launch *func_launch_new(const struct func_params *p, struct err *e)
 {
   if (!params_check(p, e)) return NULL;
   struct func_launch *l = mem_zeroed(1, sizeof *l);
-  BUG_ON(pthread_mutex_init(&l->group_lock, NULL) != 0);
+  BUG_ON(pthread_mutex_init(&l->group_lock, NULL) != 0 || pthread_mutex_init(&l->late_lock, NULL) != 0);
   l->p = *p;
   source_init(l);
   l->code_base = p->code.base;

@@ -22,8 +22,8 @@ struct func_launch {
   struct func_params p;
   struct arena arena;
   const struct lane_ops *ops;     /* of the level in use */
-  struct uop *uop;        /* per instruction of the code space, same indices; on demand: fn is NULL where it has not
-                             been prepared yet */
+  struct uop *uop;        /* per instruction of the code space, same indices; fn is NULL where it has not been prepared
+                             yet (uop_is_ready) */
   uint64_t code_base, code_bytes;
   uint8_t *pool;          /* rows of BASE_POOL; filled while code is prepared */
   struct row_pool *values; /* what they hold (prepare.c) */
@@ -31,6 +31,7 @@ struct func_launch {
   unsigned n_regs;        /* register rows per warp, sink rows not counted */
   unsigned warp_regs;     /* registers of a thread when its CTA begins */
   unsigned n_uregs;       /* rows of uniform registers that its instructions write */
+  bool wild;              /* others are written, too: code outside of its reach was prepared (prepare_late) */
   struct { uint32_t at, bytes; } clear[SASS_RZ / 2 + 1]; /* parts of a warp's registers to clear (prepare_stale) */
   unsigned n_clear;       /* 0: all of them */
   uint32_t shared_limit;  /* addressable shared bytes */
@@ -42,12 +43,19 @@ struct func_launch {
   size_t n_tmem;
   pthread_mutex_t group_lock;   /* of tmem, too */
   struct group_block *group_blocks; /* tables of warps with many convergence groups (groups.c); under the lock */
+  pthread_mutex_t late_lock; /* of prepare_late */
 };
 
 /* Semantic view of the code, same indices. */
 static inline const struct sass_inst *func_sass(const struct func_launch *l)
 {
   return l->p.code.decoded;
+}
+
+/* Whether operation u of uop[] is prepared; then all of it is seen. */
+static inline bool uop_is_ready(const struct uop *u)
+{
+  return __atomic_load_n(&u->fn, __ATOMIC_ACQUIRE) != NULL;
 }
 
 /* Without time: the turn of the warp ends with the step it is in. A waiting warp that others outrun by two phases of an

@@ -75,6 +75,7 @@ static bool look_at_function(struct walk *k, uint64_t i)
     const struct uop *u = &k->l->uop[i];
     uint64_t pc = k->l->code_base + i * FUNC_INST_BYTES;
     k->seen[i] = true;
+    if (!uop_is_ready(u)) return false; /* out of the kernel's reach: who knows */
     if (tells_order(k, u)) return false;
     if (!is_direct_jump(u)) continue;
     uint64_t to = target_of(u, pc);

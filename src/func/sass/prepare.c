@@ -320,18 +320,52 @@ void prepare_from(struct func_launch *l, uint64_t i)
   const uint64_t first = i, n = n_insts(l);
   bool left = false;
   for (; i < n && !l->uop[i].fn && !left; i++) {
+    code_want(&l->p.code, i);
     prepare(l, sem, &func_sass(l)[i], &l->p.code.inst[i], &l->uop[i]);
     left = leaves(&l->uop[i]);
   }
   join_straight(&l->uop[first], i - first, i < n ? l->uop[i].straight : 0);
 }
 
-void prepare_rest(struct func_launch *l)
+static void prepare_span(struct func_launch *l, struct code_span at)
 {
   const struct sem_table *sem = sem_select(l->p.host_level);
-  for (uint64_t i = 0; i < n_insts(l); i++)
+  for (uint64_t i = at.first; i < at.first + at.n; i++)
     if (!l->uop[i].fn) prepare(l, sem, &func_sass(l)[i], &l->p.code.inst[i], &l->uop[i]);
-  join_straight(l->uop, n_insts(l), 0);
+  join_straight(&l->uop[at.first], at.n, 0);
+}
+
+void prepare_reach(struct func_launch *l)
+{
+  const struct code_reach *r = &l->p.reach;
+  if (!r->own.n) {
+    code_want_all(&l->p.code);
+    prepare_span(l, (struct code_span){0, n_insts(l)});
+    return;
+  }
+  prepare_span(l, r->own);
+  for (uint32_t k = 0; k < r->n_shared; k++) prepare_span(l, r->shared[k]);
+}
+
+/* Spin detection and digests go on to look at the registers of the code in reach: which threads come here first must
+ * not show. */
+void prepare_late(struct func_launch *l, uint64_t i)
+{
+  struct uop *const u = &l->uop[i], made;
+  const unsigned n_uregs = l->n_uregs;
+  code_want(&l->p.code, i);
+  pthread_mutex_lock(&l->late_lock);
+  if (!u->fn) {
+    prepare(l, sem_select(l->p.host_level), &func_sass(l)[i], &l->p.code.inst[i], &made);
+    uop_fn *const fn = made.fn;
+    made.fn = NULL;
+    made.straight = 0;
+    l->n_uregs = n_uregs;
+    __atomic_store_n(&l->wild, true, __ATOMIC_RELAXED);
+    *u = made;
+    __atomic_store_n(&u->fn, fn, __ATOMIC_RELEASE);
+  }
+  pthread_mutex_unlock(&l->late_lock);
 }
 
 void prepare_launch(struct func_launch *l)
@@ -340,7 +374,7 @@ void prepare_launch(struct func_launch *l)
   l->uop = arena_array(&l->arena, n_insts(l), sizeof *l->uop, 128);
   pool_begin(l, n_insts(l));
   if (l->p.on_demand) prepare_from(l, (l->p.entry_pc - l->code_base) / FUNC_INST_BYTES);
-  else prepare_rest(l);
+  else prepare_reach(l);
 }
 
 void prepare_end(struct func_launch *l)
@@ -366,6 +400,7 @@ static uint64_t function_end(const struct func_launch *l, uint64_t i)
   const uint64_t n = l->code_bytes / FUNC_INST_BYTES;
   for (; i < n; i++) {
     const struct sass_inst *s = &func_sass(l)[i];
+    code_want(&l->p.code, i);
     if (crosses_lanes(s, &l->p.code.inst[i])) return 0;
     if (s->row && s->sem == SEM_BRA && pred_index(&s->guard) == PRED_NONE && s->offset == -FUNC_INST_BYTES)
       return i + 1;

@@ -247,8 +247,9 @@ static bool run_path(struct runner *r, struct func_warp *w, unsigned path, unsig
       run_straight(r, w, p, i, u, budget);
       continue;
     }
-    if (__builtin_expect(!u->fn, 0)) {
-      prepare_from(r->l, i);
+    if (__builtin_expect(!uop_is_ready(u), 0)) {
+      if (r->team->n == 1) prepare_from(r->l, i);
+      else prepare_late(r->l, i);
       continue;
     }
     --*budget;
@@ -554,7 +555,7 @@ static unsigned team_size(const struct func_launch *l, const struct run_watch *w
 enum run_end func_run_from(struct func_launch *l, uint64_t first, const struct run_watch *watch,
                            struct func_stats *stats, struct fault *f)
 {
-  if (watch->threads > 1) prepare_rest(l);
+  if (watch->threads > 1) prepare_reach(l);
   struct run_team t = {.l = l, .watch = watch, .n = team_size(l, watch), .next_cta = first,
                    .ctas_done = first, .insts = stats->warp_insts, .fault_cta = UINT64_MAX, .heap = heap_current(),
                    .lock = PTHREAD_MUTEX_INITIALIZER};
