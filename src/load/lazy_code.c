@@ -38,6 +38,7 @@ struct lazy_code {
   struct code_rest rest; /* first */
   pthread_mutex_t lock;
   const struct module *module;
+  struct sass_decoder *decoder;
   const uint8_t *text;
   struct code_view view;
   struct inst *inst;     /* pc 0: not decoded */
@@ -103,7 +104,7 @@ static struct word128 word_of(const struct lazy_code *z, uint64_t i)
 static void make_decoded(const struct lazy_code *z, uint64_t i, struct sass_inst *s, struct inst *t)
 {
   const struct word128 w = word_of(z, i);
-  if (sass_decode(z->module->elf.sm, w, pc_of(i), s, t, NULL)) return;
+  if (sass_decoder_decode(z->decoder, w, pc_of(i), s, t, NULL)) return;
   t->pc = pc_of(i);
   t->flags |= INST_UNDECODED;
   s->row = NULL;
@@ -362,7 +363,7 @@ static void put_service(struct lazy_code *z, unsigned number)
   make_service(i, number, &z->sass[i], &z->inst[i]);
   if (number < SYSCALL_COPY || (number - SYSCALL_COPY) % COPY_WORDS != COPY_ITSELF) return;
   const struct word128 w = copy_service_word((number - SYSCALL_COPY) / COPY_WORDS);
-  if (!sass_decode(z->module->elf.sm, w, pc, &z->sass[i], &z->inst[i], NULL))
+  if (!sass_decoder_decode(z->decoder, w, pc, &z->sass[i], &z->inst[i], NULL))
     make_service(i, SYSCALL_DRIVER_PRIVATE, &z->sass[i], &z->inst[i]);
 }
 
@@ -404,6 +405,7 @@ struct lazy_code *lazy_code_new(struct arena *a, const struct module *m, const u
   z->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
   z->module = m;
   z->text = text;
+  z->decoder = sass_decoder_new(a, m->elf.sm);
   z->inst = ARENA_ARRAY(a, struct inst, n); /* zeros, and no memory of the host where nobody writes */
   z->sass = ARENA_ARRAY(a, struct sass_inst, n);
   z->view = (struct code_view){ .base = MODULE_CODE_BASE, .end = m->code_end, .shift = INST_SHIFT, .inst = z->inst,

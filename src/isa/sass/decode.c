@@ -9,11 +9,6 @@ static struct word128 word_and(struct word128 a, struct word128 b)
   return (struct word128){a.lo & b.lo, a.hi & b.hi};
 }
 
-static struct word128 word_or(struct word128 a, struct word128 b)
-{
-  return (struct word128){a.lo | b.lo, a.hi | b.hi};
-}
-
 /* Control information: bits 124:105 (Huerta et al., MICRO 2025; compiler output, CUDA 13.0). */
 static struct inst_ctrl decode_ctrl(struct word128 w)
 {
@@ -27,19 +22,6 @@ static struct inst_ctrl decode_ctrl(struct word128 w)
   };
 }
 
-/* The tables are searched linearly: an instruction is decoded once, when its module is loaded. */
-static const struct sass_row *find_row(unsigned sm, struct word128 w)
-{
-  unsigned opcode = (unsigned)field_get(w, FLD_OPCODE);
-  for (unsigned i = 0; i < sass_n_rows; i++) {
-    const struct sass_row *r = &sass_rows[i];
-    if (r->base != (opcode & 0x1ff) || !(row_forms(r, sm) >> opcode_form(opcode) & 1)) continue;
-    if (r->when_field && !(r->when_mask >> field_get(w, r->when_field) & 1)) continue;
-    return r;
-  }
-  return NULL;
-}
-
 static bool leftover_error(const struct sass_row *row, struct word128 w, struct err *e)
 {
   char bits[128] = "";
@@ -51,13 +33,10 @@ static bool leftover_error(const struct sass_row *row, struct word128 w, struct 
 }
 
 /* Up to sm_90 the two bits above the number of a uniform register are not part of it. */
-static bool check_uregs(const struct sass_inst *s, struct err *e)
+static bool check_uregs(const struct sass_inst *s, uint32_t uregs, struct err *e)
 {
-  for (unsigned i = 0; i < s->n_fields; i++) {
-    unsigned id = s->field[i];
-    if (id != FLD_URD && id != FLD_URA && id != FLD_URB && id != FLD_URC &&
-        id != FLD_TEX_URH)
-      continue;
+  for (; uregs; uregs &= uregs - 1) {
+    const unsigned i = (unsigned)__builtin_ctz(uregs);
     if (s->val[i] > sass_urz_code(s->sm))
       return err_set(e, "bits not accounted for by %s: there is no UR%u on sm_%u", s->row->name,
                      (unsigned)s->val[i], s->sm);
@@ -65,18 +44,13 @@ static bool check_uregs(const struct sass_inst *s, struct err *e)
   return true;
 }
 
-static bool read_fields(struct sass_inst *s, struct err *e)
+static bool read_fields(struct sass_inst *s, const struct row_plan *plan, struct err *e)
 {
-  /* Opcode, guard and control bits are common to all. */
-  struct word128 known = {0, bits_ones(20) << (105 - 64)};
-  unsigned form = opcode_form((unsigned)field_get(s->word, FLD_OPCODE));
-  s->n_fields = (uint8_t)row_fields(s->row, form, s->field);
-  for (unsigned i = 0; i < s->n_fields; i++) {
-    s->val[i] = field_get(s->word, s->field[i]);
-    known = word_or(known, field_mask(s->field[i]));
-  }
-  if (!check_uregs(s, e)) return false;
-  struct word128 rest = word_and(s->word, (struct word128){~known.lo, ~known.hi});
+  s->n_fields = plan->n_fields;
+  memcpy(s->field, plan->field, plan->n_fields * sizeof *s->field);
+  for (unsigned i = 0; i < s->n_fields; i++) s->val[i] = field_get(s->word, s->field[i]);
+  if (!check_uregs(s, plan->uregs, e)) return false;
+  struct word128 rest = word_and(s->word, (struct word128){~plan->known.lo, ~plan->known.hi});
   if (rest.lo | rest.hi) return leftover_error(s->row, rest, e);
   return true;
 }
@@ -471,8 +445,7 @@ static void fill_semantic(struct sass_inst *s)
   for (unsigned i = 0; i < ROW_OPS && s->row->op[i]; i++) fill_operand(s, s->row->op[i]);
 }
 
-bool sass_decode(unsigned sm, struct word128 w, uint64_t pc, struct sass_inst *s, struct inst *t,
-                 struct err *e)
+static void start(unsigned sm, struct word128 w, uint64_t pc, struct sass_inst *s, struct inst *t)
 {
   memset(s, 0, sizeof *s);
   memset(t, 0, sizeof *t);
@@ -489,19 +462,37 @@ bool sass_decode(unsigned sm, struct word128 w, uint64_t pc, struct sass_inst *s
   t->pipe = PIPE_FRONT;
   t->lat = LAT_NONE;
   t->mnemonic = (uint16_t)sass_n_rows;
-  s->row = find_row(sm, w);
-  if (s->row && read_fields(s, e)) {
+}
+
+bool row_decode(const struct row_plan *plan, unsigned sm, struct word128 w, uint64_t pc, struct sass_inst *s,
+                struct inst *t, struct err *e)
+{
+  start(sm, w, pc, s, t);
+  s->row = plan ? plan->row : NULL;
+  if (plan && read_fields(s, plan, e)) {
     fill_semantic(s);
     sass_fill_timing(s, t);
+    t->mnemonic = plan->mnemonic;
     return true;
   }
-  if (!s->row)
-    err_set(e, "no instruction with opcode 0x%04x on sm_%u",
-            (unsigned)field_get(w, FLD_OPCODE), sm);
+  if (!plan) err_set(e, "no instruction with opcode 0x%04x on sm_%u", (unsigned)field_get(w, FLD_OPCODE), sm);
   s->row = NULL;
   s->n_fields = 0;
   t->flags = INST_UNDECODED;
   return false;
+}
+
+bool sass_decode(unsigned sm, struct word128 w, uint64_t pc, struct sass_inst *s, struct inst *t,
+                 struct err *e)
+{
+  const unsigned opcode = (unsigned)field_get(w, FLD_OPCODE);
+  struct row_plan plan;
+  for (unsigned i = 0; i < sass_n_rows; i++) {
+    if (!row_has_opcode(&sass_rows[i], sm, opcode) || !row_has_word(&sass_rows[i], w)) continue;
+    row_plan(&sass_rows[i], opcode_form(opcode), &plan);
+    return row_decode(&plan, sm, w, pc, s, t, e);
+  }
+  return row_decode(NULL, sm, w, pc, s, t, e);
 }
 
 /* IGMMA and BGMMA have 8, 16, 24, then multiples of 16 (compiler output, CUDA 13.0). IGMMA's number says k, too. */

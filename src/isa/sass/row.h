@@ -233,6 +233,24 @@ bool field_put(struct word128 *w, unsigned id, uint64_t v);
 struct word128 field_mask(unsigned id);
 unsigned field_width(unsigned id);
 
+/* Whether the words with this opcode are of the row, as far as the opcode says; then row_has_word tells. */
+bool row_has_opcode(const struct sass_row *row, unsigned sm, unsigned opcode);
+bool row_has_word(const struct sass_row *row, struct word128 w);
+
+/* What decoding asks of a row in one form, for each word alike. */
+struct row_plan {
+  const struct sass_row *row;
+  struct word128 known; /* bits that its fields and the control information account for */
+  uint32_t uregs;       /* which of the fields name uniform registers, as a mask */
+  uint16_t mnemonic;    /* inst.mnemonic: rows of one mnemonic share the number of the first */
+  uint8_t n_fields;
+  uint16_t field[SASS_MAX_FIELDS]; /* row_fields() */
+};
+void row_plan(const struct sass_row *row, unsigned form, struct row_plan *);
+/* sass_decode() of a word whose row is found; plan NULL: it has none. */
+bool row_decode(const struct row_plan *, unsigned sm, struct word128 w, uint64_t pc, struct sass_inst *s,
+                struct inst *t, struct err *e);
+
 /* Fills the timing view from the semantic view (timing.c). */
 void sass_fill_timing(const struct sass_inst *s, struct inst *t);
 

@@ -1,6 +1,8 @@
 /* Instruction tables, expanded from fields.def and opcodes.def, and the questions about them. */
 #include "isa/sass/row.h"
 
+#include <string.h>
+
 #include "base/bug.h"
 
 #define P(pos, width) {pos, width}
@@ -373,6 +375,40 @@ unsigned row_fields(const struct sass_row *row, unsigned form, uint16_t field[SA
   }
   for (unsigned i = 0; i < ROW_FIELDS && row->field[i]; i++) add(&l, row->field[i]);
   return l.n;
+}
+
+bool row_has_opcode(const struct sass_row *row, unsigned sm, unsigned opcode)
+{
+  return row->base == (opcode & 0x1ff) && row_forms(row, sm) >> opcode_form(opcode) & 1;
+}
+
+bool row_has_word(const struct sass_row *row, struct word128 w)
+{
+  return !row->when_field || row->when_mask >> field_get(w, row->when_field) & 1;
+}
+
+static bool names_uniform_register(unsigned field)
+{
+  return field == FLD_URD || field == FLD_URA || field == FLD_URB || field == FLD_URC || field == FLD_TEX_URH;
+}
+
+static uint16_t mnemonic_of(const struct sass_row *row)
+{
+  unsigned i = 0;
+  while (&sass_rows[i] != row && strcmp(sass_rows[i].name, row->name) != 0) i++;
+  return (uint16_t)i;
+}
+
+void row_plan(const struct sass_row *row, unsigned form, struct row_plan *p)
+{
+  *p = (struct row_plan){.row = row, .mnemonic = mnemonic_of(row)};
+  p->known.hi = bits_ones(20) << (105 - 64); /* control information; opcode and guard are fields */
+  p->n_fields = (uint8_t)row_fields(row, form, p->field);
+  for (unsigned i = 0; i < p->n_fields; i++) {
+    const struct word128 bits = field_mask(p->field[i]);
+    p->known = (struct word128){p->known.lo | bits.lo, p->known.hi | bits.hi};
+    if (names_uniform_register(p->field[i])) p->uregs |= UINT32_C(1) << i;
+  }
 }
 
 uint64_t field_get(struct word128 w, unsigned id)

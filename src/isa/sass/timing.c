@@ -696,14 +696,6 @@ static uint8_t fence_scope(const struct sass_inst *s)
   return scope[sass_get(s, FLD_MEMBAR_SCOPE)];
 }
 
-/* Rows of one mnemonic share the id of the first. */
-static uint16_t mnemonic_id(const struct sass_row *row)
-{
-  for (unsigned i = 0; i < sass_n_rows; i++)
-    if (!strcmp(sass_rows[i].name, row->name)) return (uint16_t)i;
-  BUG("row %s is not in the table", row->name);
-}
-
 /* DEPBAR: the counter is at most so much, and those of the mask are zero. */
 static void fill_hold(struct inst *t, unsigned counter, uint64_t at_most, uint8_t zero)
 {
@@ -720,7 +712,6 @@ void sass_fill_timing(const struct sass_inst *s, struct inst *t)
   t->pipe = row->pipe;
   t->lat = row->width == W_HMMA || row->width == W_HMMA884 ? hmma_latency(s) : row->lat;
   t->flags = row->flags;
-  t->mnemonic = mnemonic_id(row);
   if (t->flags & INST_MEMBAR) t->scope = fence_scope(s);
   /* struct inst's guard names a vector predicate; a uniform guard is an ordinary source. */
   if (s->guard.uniform) {
