@@ -6,10 +6,11 @@
  * -rdc=true) are linked first, one alone or several (module_link).
  *
  * module_instantiate gives it addresses: it allocates the global variables in guest memory and
- * applies the relocations. Code is decoded when somebody needs it (lazy_code.h). The code of a module is one contiguous space:
- * first the runtime services (isa/sass/syscall.h, 16 bytes each), then every .text section at a
- * multiple of 128 bytes, in file order, then, when it names one of them, the functions of the device
- * runtime. What the file itself has for those is not executed: calls of it are calls of the service.
+ * applies the relocations. Code is decoded when somebody needs it (lazy_code.h). The code of a module
+ * is one contiguous space: first the runtime services (isa/sass/syscall.h, 16 bytes each), then every
+ * .text section at a multiple of 128 bytes, in file order, then, when it names one of them, the
+ * functions of the device runtime. What the file itself has for those is not executed: calls of it are
+ * calls of the service.
  *
  * Host memory, whatever the file says: a module takes at most MODULE_PARSE_RATIO bytes for each
  * byte of the file, an instance MODULE_CODE_RATIO (decoded instructions), both plus a few MiB. Guest
@@ -153,8 +154,8 @@ void module_instance_free(struct module_instance *); /* releases the guest memor
 const struct module *module_of(const struct module_instance *);
 /* All code, decoded: for those who look at it. */
 const struct code_view *module_code(const struct module_instance *);
-/* The code for a launch of kernel k, of which what reach says is decoded and the rest will be where a path jumps into it
- * (struct code_rest). `timed`: its place for the caches is known, which takes a look at all code, once. */
+/* The code for a launch of kernel k, of which what reach says is decoded and the rest will be where a path jumps into
+ * it (struct code_rest). `timed`: its place for the caches is known, which takes a look at all code, once. */
 struct code_view module_launch_code(const struct module_instance *, const struct module_kernel *k, bool timed,
                                     struct code_reach *reach);
 struct sass_inst;

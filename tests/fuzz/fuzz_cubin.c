@@ -19,6 +19,7 @@ static void use_kernels(const struct module *m, const struct module_instance *in
       BUG_ON((bank == NULL) != (bytes == 0) && bank == NULL);
     }
     if (in && i < 4) module_moves_stack(in, k);
+    if (in && i < 4) module_names_bank0(in, true, k->param_base);
   }
 }
 
@@ -55,7 +56,8 @@ void fuzz_cubin(const uint8_t *data, size_t size)
   struct gmem *mem = gmem_new(16);
   struct module_instance *in = module_instantiate(m, mem, &e);
   BUG_ON(!in && e.msg[0] == '\0');
-  use_kernels(m, in);
+  use_kernels(m, in); /* decodes some … */
+  if (in) module_code(in); /* … and the rest */
   use_variables(m);
   if (in) use_symbols(m, in);
   module_kernel(m, "k", &e);

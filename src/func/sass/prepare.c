@@ -293,9 +293,19 @@ static void prepare(struct func_launch *l, const struct sem_table *sem, const st
   uop_fn *fn = pick(sem, s, u);
   if (fn) u->fn = fn;
   else u->flags = u->straight = 0;
-  unsigned top = u->d.off / ROW_BYTES + WIDE_ROWS;
-  if (u->d.base != BASE_UREG || u->d.off >= N_UREGS * ROW_BYTES || top <= l->n_uregs) return;
+}
+
+static void note_uregs(struct func_launch *l, const struct uop *u)
+{
+  const unsigned top = u->d.off / ROW_BYTES + WIDE_ROWS;
+  if (u->fn == illegal || u->d.base != BASE_UREG || u->d.off >= N_UREGS * ROW_BYTES || top <= l->n_uregs) return;
   l->n_uregs = top < N_UREGS ? top : N_UREGS;
+}
+
+static void prepare_one(struct func_launch *l, const struct sem_table *sem, uint64_t i)
+{
+  prepare(l, sem, &func_sass(l)[i], &l->p.code.inst[i], &l->uop[i]);
+  note_uregs(l, &l->uop[i]);
 }
 
 static bool is_unconditional(const struct uop *u)
@@ -321,7 +331,7 @@ void prepare_from(struct func_launch *l, uint64_t i)
   bool left = false;
   for (; i < n && !l->uop[i].fn && !left; i++) {
     code_want(&l->p.code, i);
-    prepare(l, sem, &func_sass(l)[i], &l->p.code.inst[i], &l->uop[i]);
+    prepare_one(l, sem, i);
     left = leaves(&l->uop[i]);
   }
   join_straight(&l->uop[first], i - first, i < n ? l->uop[i].straight : 0);
@@ -331,7 +341,7 @@ static void prepare_span(struct func_launch *l, struct code_span at)
 {
   const struct sem_table *sem = sem_select(l->p.host_level);
   for (uint64_t i = at.first; i < at.first + at.n; i++)
-    if (!l->uop[i].fn) prepare(l, sem, &func_sass(l)[i], &l->p.code.inst[i], &l->uop[i]);
+    if (!l->uop[i].fn) prepare_one(l, sem, i);
   join_straight(&l->uop[at.first], at.n, 0);
 }
 
@@ -347,25 +357,36 @@ void prepare_reach(struct func_launch *l)
   for (uint32_t k = 0; k < r->n_shared; k++) prepare_span(l, r->shared[k]);
 }
 
+struct late {
+  struct func_launch *l;
+  uint64_t i;
+};
+
 /* Spin detection and digests go on to look at the registers of the code in reach: which threads come here first must
  * not show. */
+static void make_late(void *context)
+{
+  const struct late *late = context;
+  struct func_launch *l = late->l;
+  struct uop *const u = &l->uop[late->i], made;
+  if (u->fn) return;
+  prepare(l, sem_select(l->p.host_level), &func_sass(l)[late->i], &l->p.code.inst[late->i], &made);
+  uop_fn *const fn = made.fn;
+  made.fn = NULL;
+  made.straight = 0;
+  __atomic_store_n(&l->wild, true, __ATOMIC_RELAXED);
+  *u = made;
+  __atomic_store_n(&u->fn, fn, __ATOMIC_RELEASE);
+}
+
 void prepare_late(struct func_launch *l, uint64_t i)
 {
-  struct uop *const u = &l->uop[i], made;
-  const unsigned n_uregs = l->n_uregs;
+  struct late late = {l, i};
   code_want(&l->p.code, i);
   pthread_mutex_lock(&l->late_lock);
-  if (!u->fn) {
-    prepare(l, sem_select(l->p.host_level), &func_sass(l)[i], &l->p.code.inst[i], &made);
-    uop_fn *const fn = made.fn;
-    made.fn = NULL;
-    made.straight = 0;
-    l->n_uregs = n_uregs;
-    __atomic_store_n(&l->wild, true, __ATOMIC_RELAXED);
-    *u = made;
-    __atomic_store_n(&u->fn, fn, __ATOMIC_RELEASE);
-  }
+  const bool made = memory_try(heap_current(), make_late, &late);
   pthread_mutex_unlock(&l->late_lock);
+  NO_MEMORY_IF(!made);
 }
 
 void prepare_launch(struct func_launch *l)
@@ -379,6 +400,7 @@ void prepare_launch(struct func_launch *l)
 
 void prepare_end(struct func_launch *l)
 {
+  pthread_mutex_destroy(&l->late_lock);
   if (!l->values) return;
   mem_free(l->values->value);
   mem_free(l->values->slot);

@@ -12,8 +12,8 @@ bool func_executes(const struct sass_inst *, const struct inst *);
  * needs. */
 void prepare_launch(struct func_launch *l);
 void prepare_end(struct func_launch *l);
-/* Code from instruction i on, up to where it surely leaves; all in reach that is not prepared yet. While one host thread
- * runs the launch. */
+/* Code from instruction i on, up to where it surely leaves; all in reach that is not prepared yet. While one host
+ * thread runs the launch. */
 void prepare_from(struct func_launch *l, uint64_t i);
 void prepare_reach(struct func_launch *l);
 /* Instruction i alone, where several threads may come: code that no launch of the kernel reaches but through an address
