@@ -37,8 +37,8 @@ uint64_t code_place_of(uint64_t hash)
 const struct inst *code_rest_at(const struct code_view *c, uint64_t pc)
 {
   const struct inst *in = &c->inst[code_index(c, pc)];
-  c->rest->one(c->rest, code_number(c, in));
-  return in->pc == pc ? in : NULL;
+  code_want(c, code_number(c, in)); /* another thread may have been here since the caller looked */
+  return __atomic_load_n(&in->pc, __ATOMIC_ACQUIRE) == pc ? in : NULL;
 }
 
 /* --- instructions of several sizes -------------------------------------------------------------- */

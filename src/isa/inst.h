@@ -293,8 +293,8 @@ uint64_t code_mixed_index(const struct code_view *, uint64_t pc);
 const struct inst *code_mixed_at(const struct code_view *, uint64_t pc);
 uint64_t code_mixed_next(const struct code_view *, uint64_t pc);
 
-/* The same of an instruction that is not decoded yet. */
-const struct inst *code_rest_at(const struct code_view *, uint64_t pc);
+/* The same where no instruction is in sight: it may not be decoded yet. */
+__attribute__((cold)) const struct inst *code_rest_at(const struct code_view *, uint64_t pc);
 
 /* Instruction i is decoded when it returns. */
 static inline void code_want(const struct code_view *c, uint64_t i)
@@ -322,9 +322,8 @@ static inline const struct inst *code_at(const struct code_view *c, uint64_t pc)
   uint64_t off = pc - c->base;
   if (off >= c->end - c->base) return NULL;
   const struct inst *in = &c->inst[off >> c->shift];
-  const uint64_t at = __atomic_load_n(&in->pc, __ATOMIC_ACQUIRE);
-  if (__builtin_expect(at == pc, 1)) return in;
-  return at || !c->rest ? NULL : code_rest_at(c, pc);
+  if (__builtin_expect(__atomic_load_n(&in->pc, __ATOMIC_ACQUIRE) == pc, 1)) return in;
+  return code_rest_at(c, pc);
 }
 
 /* Number of an instruction of the view. */

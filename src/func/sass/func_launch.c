@@ -174,6 +174,14 @@ static struct func_launch *launch_of(const struct func_warp *w)
   return (struct func_launch *)(uintptr_t)w->launch; /* warps only change it under its locks */
 }
 
+/* Out of the way of those steps whose operation is prepared, which save no registers for it. */
+static __attribute__((noinline)) bool step_late(struct step_warp *sw, unsigned path, struct effect *e, struct fault *f)
+{
+  struct func_launch *l = launch_of((struct func_warp *)sw);
+  prepare_late(l, (sw->paths.p[path].pc - l->code_base) >> FUNC_INST_SHIFT);
+  return func_step(sw, path, e, f);
+}
+
 bool func_step(struct step_warp *sw, unsigned path, struct effect *e, struct fault *f)
 {
   struct func_warp *w = (struct func_warp *)sw;
@@ -185,7 +193,7 @@ bool func_step(struct step_warp *sw, unsigned path, struct effect *e, struct fau
     return bad_pc(w, e, p->pc, f);
   }
   const struct uop *u = &l->uop[off >> FUNC_INST_SHIFT];
-  if (__builtin_expect(!uop_is_ready(u), 0)) prepare_late(launch_of(w), off >> FUNC_INST_SHIFT);
+  if (__builtin_expect(!uop_is_ready(u), 0)) return step_late(sw, path, e, f);
   return func_step_uop(w, p, u, e, f);
 }
 
