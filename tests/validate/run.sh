@@ -77,6 +77,23 @@ summary=tools/validation/summary.py
 "$summary" --check
 verdict $? "the table of docs/accuracy.md is that of the recorded errors"
 
+# So are its lines of published ladders. What a part of one takes by the published figure: by hand, 56.21 ms of 66 SMs are
+# 56,210 * 24 / 4,096 * 66 / 2 us for 24 rows of 4,096 on two SMs; 15.8 % of 186.4 TFLOP/s of 108 SMs are 3,984 us for
+# one head on eight (docs/accuracy.md); 59.92 TFLOP/s of 108 SMs are 2,293.7 us for 1,024 rows on 27.
+tools/validation/ladders.py --check
+verdict $? "lines of ladders are those of the recorded errors"
+PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=tools/validation python3 - <<'END'
+import sys
+import ladders
+WANT = {("product-4070ti-super", "v1"): 10868.7, ("attention-a100", "1"): 3984, ("bf16-a100", "v1"): 2293.7}
+for (name, step), want in WANT.items():
+    row = next(r for r in ladders.read_rows(ladders.DATA / f"{name}.csv")[1] if r["id"] == step)
+    got = ladders.expected_us(ladders.LADDERS[name], row)
+    if abs(got / want - 1) > 2e-4:
+        sys.exit(f"{name} {step}: {got}, by hand {want}")
+END
+verdict $? "the time of a part of a ladder is that by hand"
+
 tree=$(mktemp -d) || exit 2
 trap 'rm -rf "$tree"' EXIT
 mkdir -p "$tree/data/validation"

@@ -1,5 +1,5 @@
-// What the hosts of the published ladders share: inputs that a few bits hold exactly, arrays on the device, and the verdict.
-// tools/validation/ladders.py builds a host with the author's kernels, which are not part of this tree.
+// What the hosts of the published ladders share: inputs that a few bits hold exactly, arrays on the device, and the
+// verdict. tools/validation/ladders.py builds a host with the author's kernels, which are not part of this tree.
 #pragma once
 #include <cmath>
 #include <cstdio>

@@ -1,5 +1,5 @@
-// Host of sonnyli/flash_attention_from_scratch: one head of 128, ladder_attention TOKENS HEADS, where HEADS say how far apart
-// its rows are. -DCONFIGURATION: the fields of the author's FlashForwardKernelConfig behind the type.
+// Host of sonnyli/flash_attention_from_scratch: one head of 128, ladder_attention TOKENS HEADS, where HEADS say how far
+// apart its rows are. -DCONFIGURATION: the fields of the author's FlashForwardKernelConfig behind the type.
 #include <bit>
 #include <cuda_fp16.h>
 
@@ -44,8 +44,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < n; i++) qkvo[which].host[i] = __float2half((float)drawn(i, which + 1, 500) / 500);
     qkvo[which].up();
   }
-  ForwardKernelArgs args{qkvo[0].device, qkvo[1].device, qkvo[2].device, qkvo[3].device, (int64_t)n, heads * D, D, tokens, heads,
-                         tokens / cfg.B_r, tokens / cfg.B_c};
+  ForwardKernelArgs args{qkvo[0].device, qkvo[1].device, qkvo[2].device, qkvo[3].device, (int64_t)n, heads * D, D,
+                         tokens, heads, tokens / cfg.B_r, tokens / cfg.B_c};
   auto kernel = flash_forward_kernel<StaticForwardKernelConfig<cfg>>;
   must(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, cfg.smem_bytes()));
   kernel<<<dim3(tokens / cfg.B_r, 1, 1), cfg.n_warps * 32, cfg.smem_bytes()>>>(args);

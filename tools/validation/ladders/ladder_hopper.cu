@@ -1,5 +1,5 @@
-// Host of pranjalssh/fast.cu's last product, N cubed in BF16: A by rows, B and C by columns. KERNEL: the author's header;
-// what that includes nothing for is what its own host has before it.
+// Host of pranjalssh/fast.cu's last product, N cubed in BF16: A by rows, B and C by columns. KERNEL: the author's
+// header, for which its own host includes and defines what stands before it here. RUN: the function that launches it.
 #include <algorithm>
 #include <cassert>
 #include <cstring>

@@ -1,6 +1,6 @@
-// Host of a ladder of matrix products: ladder_product STEP M N K runs one step once and compares 64 elements with the CPU's.
-// -DSTEPS='S(name) ...': the author's functions; -DIN, -DOUT: types; -DB_BY_COLUMNS=1: B is stored column by column;
-// -DSCALE: what the whole numbers of the inputs are multiplied by; -DBOUND: of the error.
+// Host of a ladder of matrix products: ladder_product STEP M N K runs one step once and compares 64 elements with the
+// CPU's. -DSTEPS='S(name) ...': the author's functions; -DIN, -DOUT: types; -DB_BY_COLUMNS=1: B is stored column by
+// column; -DSCALE: what the whole numbers of the inputs are multiplied by; -DBOUND: of the error.
 #include "ladder.h"
 #include <cstdint>
 #include <cstring>
@@ -43,7 +43,8 @@ int main(int argc, char **argv)
   double worst = 0;
   for (int t = 0; t < 64; t++) {
     int row = t * 37 % m, column = t * 91 % n;
-    worst = std::fmax(worst, std::fabs(element(a, b, row, column, n, k) - (double)(float)c.host[(size_t)row * n + column]));
+    double there = (double)(float)c.host[(size_t)row * n + column];
+    worst = std::fmax(worst, std::fabs(element(a, b, row, column, n, k) - there));
   }
   return verdict(worst, BOUND);
 }

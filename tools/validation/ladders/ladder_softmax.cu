@@ -1,5 +1,5 @@
-// Host of gau-nernst/learn-cuda's softmax: ladder_softmax STEP ROWS COLUMNS LAUNCHES. As Triton's do_bench does it, a buffer
-// beyond L2 is filled before each launch, and two events are around it; the last time is printed.
+// Host of gau-nernst/learn-cuda's softmax: ladder_softmax STEP ROWS COLUMNS LAUNCHES. As Triton's do_bench does it, a
+// buffer beyond L2 is filled before each launch, and two events are around it; the last time is printed.
 #include "ladder.h"
 #include <cstring>
 
@@ -22,7 +22,8 @@ static __global__ void fill(float4 *at) { at[blockIdx.x * (size_t)blockDim.x + t
 enum { FILLED_BYTES = 64 << 20, FILL_THREADS = 256 };
 
 // Microseconds between the two events.
-static float timed(const char *step, float4 *filled, const float *in, float *out, float *workspace, int rows, int columns)
+static float timed(const char *step, float4 *filled, const float *in, float *out, float *workspace, int rows,
+                   int columns)
 {
   cudaEvent_t begin, end;
   must(cudaEventCreate(&begin));
