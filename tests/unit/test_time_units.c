@@ -57,6 +57,25 @@ static void shared_fp64(void **state)
   free(m);
 }
 
+/* Eight lanes take four cycles for FP64; on a V100 a special function between two of them takes two more. */
+static void fp64_beside_special_functions(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *gpu;
+    unsigned second;
+  } row[] = {{"v100-pcie", 6}, {"a100", 4}};
+  for (unsigned i = 0; i < sizeof row / sizeof row[0]; i++) {
+    struct inst in[3] = {on(PIPE_FP64, LAT_FP64), on(PIPE_SFU, LAT_SFU), on(PIPE_FP64, LAT_FP64)};
+    in[1].ctrl.write_sb = 1;
+    struct mock *m;
+    run(row[i].gpu, 1, in, 3, &m);
+    assert_int_equal(m->issued[0][1] - m->issued[0][0], 1);
+    assert_int_equal(m->issued[0][2] - m->issued[0][0], row[i].second);
+    free(m);
+  }
+}
+
 /* FP32 back to back: 16 lanes take two cycles; on GA10x the INT32 half takes every other one, but not when
  * integer instructions need it; IMAD never goes there. */
 static void fp32_halves(void **state)
@@ -239,7 +258,8 @@ static void a100_windows(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(shared_fp64), cmocka_unit_test(fp32_halves),  cmocka_unit_test(fences),
+      cmocka_unit_test(shared_fp64), cmocka_unit_test(fp64_beside_special_functions),
+      cmocka_unit_test(fp32_halves), cmocka_unit_test(fences),
       cmocka_unit_test(imad_port),   cmocka_unit_test(a100_windows),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

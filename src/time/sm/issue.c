@@ -515,6 +515,13 @@ static bool raises_counter(const struct inst_ctrl *c)
   return c->write_sb != SB_NONE || c->read_sb != SB_NONE;
 }
 
+/* Special functions and FP64 share a way into their units (GV100). */
+static void hold_fp64(struct issue *s, unsigned cycles, uint64_t now)
+{
+  uint64_t *latch = &s->latch_free_at[PIPE_FP64];
+  if (cycles) *latch = (*latch > now ? *latch : now) + cycles;
+}
+
 void issue_commit(struct issue *s, struct warp_slot *w, unsigned warp, const struct inst *in,
                   uint64_t control_free_at, uint64_t held, uint64_t now)
 {
@@ -532,6 +539,7 @@ void issue_commit(struct issue *s, struct warp_slot *w, unsigned warp, const str
   bool borrows = s->fp32_on_alu && uses_fp32_lanes(in) && *latch > now;
   if (borrows) latch = &s->latch_free_at[PIPE_ALU];
   *latch = now + interval + (borrows ? 0 : held);
+  if (in->pipe == PIPE_SFU) hold_fp64(s, p->fp64_sfu_cycles, now);
   uint64_t port = now + s->port_cycles[in->lat];
   if (port < control_free_at) port = control_free_at;
   if (port > s->port_free_at && !p->ideal_issue) s->port_free_at = port;
