@@ -54,7 +54,7 @@ struct facts {
   struct speed speed[SPEED__N];
   double slot[SLOT__N];          /* of slots with a warp */
   double launch, hand_out, idle; /* of the kernel */
-  double conflicts;              /* of the memory unit's cycles: bank conflicts */
+  double conflicts, updates;     /* of the memory unit's cycles: bank conflicts; atomics of one word, in shared memory */
   double excess, local;          /* of sectors at L1: beyond the fewest; of local memory */
   double lanes_off;              /* of the lanes of warp instructions: without a true guard or path */
   double atomic_wait;            /* of the kernel: a mean atomic at its slice */
@@ -92,12 +92,19 @@ static void see_slots(struct facts *f)
   for (unsigned i = 0; i < SLOT__N; i++) f->slot[i] = i == SLOT_NO_WARP ? 0 : share((double)slot[i], whole);
 }
 
+/* Lanes that update one word, or arrive at one mbarrier, take a pass each; no other layout would spare those. */
+static void see_passes(struct facts *f)
+{
+  const double per_pass = (double)div_up(LINE_BYTES, f->p->l1_bytes_per_cycle);
+  const double updates = (double)sim_counters(f->r, "class_conflicts", MEM_CLASS__N)[MEM_CLASS_SHARED_ATOM];
+  f->updates = share(updates * per_pass, counter(f, "mem_busy"));
+  f->conflicts = share((counter(f, "shared_conflicts") - updates) * per_pass, counter(f, "mem_busy"));
+}
+
 static void see_memory(struct facts *f)
 {
   const uint64_t *sectors = sim_counters(f->r, "class_sectors", MEM_CLASS__N);
   double all = (double)stat_sum(sectors, MEM_CLASS__N);
-  unsigned per_pass = (unsigned)div_up(LINE_BYTES, f->p->l1_bytes_per_cycle);
-  f->conflicts = share(counter(f, "shared_conflicts") * per_pass, counter(f, "mem_busy"));
   f->excess = share(counter(f, "excess_sectors"), all);
   f->local = share((double)(sectors[MEM_CLASS_LOCAL_LD] + sectors[MEM_CLASS_LOCAL_ST]), all);
   f->lanes_off = 1 - share(counter(f, "thread_insts"), 32 * counter(f, "warp_insts"));
@@ -132,6 +139,7 @@ static struct facts facts_of(const struct params *p, const struct sim_result *r,
   see_time(&f);
   see_slots(&f);
   see_memory(&f);
+  see_passes(&f);
   see_links(&f);
   return f;
 }
@@ -176,6 +184,8 @@ static bool avoidable_load(const struct facts *f, enum speed_unit u, const char 
   double use = f->speed[u].active;
   if (u == SPEED_L1 && f->conflicts >= avoidable)
     *l = says(LIMITER_BANKS, use, "%.0f %% of the cycles of L1 and shared memory; %s", 100 * f->conflicts, where);
+  else if (u == SPEED_L1 && f->updates >= avoidable)
+    *l = says(LIMITER_ATOMICS, use, "updates of one word, %.0f %% of the cycles of L1 and shared memory; %s", 100 * f->updates, where);
   else if (in_memory(u) && f->local >= avoidable)
     *l = says(LIMITER_SPILLS, use, "%.0f %% of L1's sectors are of local memory; %s", 100 * f->local, where);
   else if (in_memory(u) && f->excess >= avoidable)

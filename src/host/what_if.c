@@ -28,6 +28,12 @@ static uint64_t state(const struct sim_result *r, enum warp_state s)
   return element(r, "warp_state", WARP_STATE__N, s);
 }
 
+/* Of loads and stores: those of atomics are `atomics`. */
+static uint64_t bank_conflicts(const struct sim_result *r)
+{
+  return sim_counter(r, "shared_conflicts") - element(r, "class_conflicts", MEM_CLASS__N, MEM_CLASS_SHARED_ATOM);
+}
+
 static uint64_t atomics(const struct sim_result *r)
 {
   const uint64_t *n = sim_counters(r, "mem_class", MEM_CLASS__N);

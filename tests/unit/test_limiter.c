@@ -35,7 +35,7 @@ static int unload(void **state)
 }
 
 struct counters {
-  uint64_t ctas, active_cycles, warp_cycles, slot[SLOT__N], class_sectors[MEM_CLASS__N], shared_conflicts, mem_busy, excess_sectors,
+  uint64_t ctas, active_cycles, warp_cycles, slot[SLOT__N], class_sectors[MEM_CLASS__N], class_conflicts[MEM_CLASS__N], shared_conflicts, mem_busy, excess_sectors,
       thread_insts, warp_insts, divergences, op_requests[L2_OP__N], op_sectors[L2_OP__N], atomic_wait, pipe[PIPE__N], gmma_cycles,
       noc_request_bytes, noc_reply_bytes, dram_read_bytes, dram_write_bytes, requests, dram_read_wait;
 };
@@ -44,7 +44,7 @@ struct counters {
 #define MANY(field) {.name = #field, .offset = offsetof(struct counters, field), \
                      .count = sizeof((struct counters *)0)->field / sizeof(uint64_t)}
 static const struct stat_desc rows[] = {
-    ONE(ctas), ONE(active_cycles), ONE(warp_cycles), MANY(slot), MANY(class_sectors), ONE(shared_conflicts), ONE(mem_busy),
+    ONE(ctas), ONE(active_cycles), ONE(warp_cycles), MANY(slot), MANY(class_sectors), MANY(class_conflicts), ONE(shared_conflicts), ONE(mem_busy),
     ONE(excess_sectors), ONE(thread_insts), ONE(warp_insts), ONE(divergences), MANY(op_requests), MANY(op_sectors),
     ONE(atomic_wait), MANY(pipe), ONE(gmma_cycles), ONE(noc_request_bytes), ONE(noc_reply_bytes), ONE(dram_read_bytes),
     ONE(dram_write_bytes), ONE(requests), ONE(dram_read_wait),
@@ -221,7 +221,11 @@ static void units(void **state)
   const double passes = (double)c.mem_busy / ((LINE_BYTES + p->l1_bytes_per_cycle - 1) / p->l1_bytes_per_cycle);
   c.shared_conflicts = (uint64_t)(passes * above / 3);
   is(c, LIMITER_BANKS, 0.9);
-  c.shared_conflicts = (uint64_t)(passes * below / 3);
+  c.class_conflicts[MEM_CLASS_SHARED_ATOM] = c.shared_conflicts; /* updates of one word are no conflicts of banks */
+  is(c, LIMITER_ATOMICS, 0.9);
+  c.class_conflicts[MEM_CLASS_SHARED_ATOM] = c.shared_conflicts = (uint64_t)(passes * below / 3);
+  is(c, LIMITER_L1, 0.9);
+  c.class_conflicts[MEM_CLASS_SHARED_ATOM] = 0;
   is(c, LIMITER_L1, 0.9);
   c.excess_sectors = 500;
   is(c, LIMITER_COALESCING, 0.9);
@@ -230,6 +234,20 @@ static void units(void **state)
   if (strncmp(most.evidence, "90 % of L1's sectors are excess; ", 33) != 0) fail_msg("%s", most.evidence);
   c.class_sectors[MEM_CLASS_LOCAL_LD] = 1000;
   is(c, LIMITER_SPILLS, 0.9);
+}
+
+/* Waiting for shared memory whose unit is mostly free: for its banks where these conflict, not where lanes arrive at one mbarrier. */
+static void short_waits_are_of_banks_or_not(void **state)
+{
+  (void)state;
+  struct counters c = plain();
+  c.slot[WS_SHORT_SCOREBOARD] = c.slot[WS_LONG_SCOREBOARD];
+  c.slot[WS_LONG_SCOREBOARD] = 0;
+  c.mem_busy = (uint64_t)(0.2 * SMS * CYCLES);
+  c.shared_conflicts = c.mem_busy / 2;
+  is(c, LIMITER_BANKS, 0.75);
+  c.class_conflicts[MEM_CLASS_SHARED_ATOM] = c.shared_conflicts;
+  is(c, LIMITER_SHORT, 0.75);
 }
 
 /* Slots in which an instruction is issued: of four a cycle. */
@@ -309,6 +327,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(waits), cmocka_unit_test(latency_of_memory), cmocka_unit_test(links), cmocka_unit_test(units),
       cmocka_unit_test(issue_slots), cmocka_unit_test(empty_sms), cmocka_unit_test(names),
+      cmocka_unit_test(short_waits_are_of_banks_or_not),
   };
   return cmocka_run_group_tests(tests, load, unload);
 }
