@@ -54,7 +54,7 @@ struct facts {
   struct speed speed[SPEED__N];
   double slot[SLOT__N];          /* of slots with a warp */
   double launch, hand_out, idle; /* of the kernel */
-  double conflicts, updates;     /* of the memory unit's cycles: bank conflicts; atomics of one word, in shared memory */
+  double conflicts, updates;     /* of the memory unit's cycles: bank conflicts; atomics of one shared word */
   double excess, local;          /* of sectors at L1: beyond the fewest; of local memory */
   double lanes_off;              /* of the lanes of warp instructions: without a true guard or path */
   double atomic_wait;            /* of the kernel: a mean atomic at its slice */
@@ -185,7 +185,8 @@ static bool avoidable_load(const struct facts *f, enum speed_unit u, const char 
   if (u == SPEED_L1 && f->conflicts >= avoidable)
     *l = says(LIMITER_BANKS, use, "%.0f %% of the cycles of L1 and shared memory; %s", 100 * f->conflicts, where);
   else if (u == SPEED_L1 && f->updates >= avoidable)
-    *l = says(LIMITER_ATOMICS, use, "updates of one word, %.0f %% of the cycles of L1 and shared memory; %s", 100 * f->updates, where);
+    *l = says(LIMITER_ATOMICS, use, "updates of one word, %.0f %% of the cycles of L1 and shared memory; %s",
+              100 * f->updates, where);
   else if (in_memory(u) && f->local >= avoidable)
     *l = says(LIMITER_SPILLS, use, "%.0f %% of L1's sectors are of local memory; %s", 100 * f->local, where);
   else if (in_memory(u) && f->excess >= avoidable)
