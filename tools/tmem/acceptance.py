@@ -3,10 +3,11 @@
 
     tools/tmem/acceptance.py --work FOLDER cutlass=DIR kittens=DIR [--only REGEX] [--build]
 
-acceptance.list names the programs; DIR is a checked-out NVIDIA/cutlass, HazyResearch/ThunderKittens. What is built stays in FOLDER and
-is not built again. Prints a row of a Markdown table for each program: its arguments, what it said about its results without time
-and in time, seconds of processor time of both runs, and the cycles of each timed launch. --build only builds. BIN names the simulator,
-NVCC the compiler. The exit status is 1 when a program is not right, 2 for wrong arguments."""
+acceptance.list names the programs; DIR is a checked-out NVIDIA/cutlass, HazyResearch/ThunderKittens. What is built
+stays in FOLDER and is not built again. Prints a row of a Markdown table for each program: its arguments, what it said
+about its results without time and in time, seconds of processor time of both runs, and the cycles of each timed launch.
+--build only builds. BIN names the simulator, NVCC the compiler. The exit status is 1 when a program is not right, 2 for
+wrong arguments."""
 import argparse
 import json
 import os
@@ -43,7 +44,7 @@ def copied(row, source, folder):
         before = {file: file.read_text() for file in folder.glob("*.cu")}
         subprocess.run(["sed", "-i", "-E", row["changes"], *before], check=True)
         if all(file.read_text() == text for file, text in before.items()):
-            raise OSError(f"nothing to change in {source}")
+            sys.exit(f"nothing to change in {source}: another commit?")
     return folder / source.name
 
 
@@ -56,8 +57,9 @@ def built(row, repository, work):
         command = [NVCC, "-std=c++17", "-DNDEBUG", "--expt-relaxed-constexpr", "-cudart", "shared", "-w"]
         command += [f"-gencode=arch=compute_{row['target']},code=sm_{row['target']}", *row["options"].split()]
         command += [f"-I{repository / at}" for at in INCLUDES[row["repository"]]] + [f"-I{source.parent}"]
+        command += ["-o", app, copy, "-lcuda"]
         with open(work / f"{row['name']}.log", "w") as log:
-            subprocess.run([*command, "-o", app, copy, "-lcuda"], stdout=log, stderr=log, timeout=BUILD_LIMIT, check=False)
+            subprocess.run(command, stdout=log, stderr=log, timeout=BUILD_LIMIT, check=False)
     return app if app.exists() else None
 
 
@@ -85,7 +87,8 @@ def row_of(row, app, work):
     plain, plain_s = run(row, app, ["--functional"], file)
     timed, timed_s = run(row, app, ["--time-kernels", row["timed"], "--json", file], file)
     cycles = ", ".join(f"{c:,}" for c in timed_cycles(file)) if timed == "right" else "-"
-    words = [row["name"], row["preset"], row["arguments"] or row["changes"], f"{plain}, {timed}", f"{plain_s:.1f}, {timed_s:.1f}", cycles]
+    size, seconds = row["arguments"] or row["changes"], f"{plain_s:.1f}, {timed_s:.1f}"
+    words = [row["name"], row["preset"], size, f"{plain}, {timed}", seconds, cycles]
     return "| " + " | ".join(words) + " |", (plain, timed) == ("right", "right")
 
 
@@ -96,7 +99,8 @@ def main():
     parser.add_argument("--only", default=".")
     parser.add_argument("--build", action="store_true")
     arguments = parser.parse_args()
-    repositories = {name: pathlib.Path(at).resolve() for name, _, at in (r.partition("=") for r in arguments.repositories)}
+    pairs = (argument.partition("=") for argument in arguments.repositories)
+    repositories = {name: pathlib.Path(at).resolve() for name, _, at in pairs}
     if not repositories.keys() <= INCLUDES.keys():
         parser.error("repositories are " + ", ".join(INCLUDES))
     work = arguments.work.resolve()
