@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Python packages that open the CUDA driver or bring their own runtime, unmodified, under `warpstep exec
 # --functional`: Numba's CUDA target, CuPy, tinygrad's CUDA backend, Triton, PyTorch, JAX, XGBoost, CatBoost, Taichi, FAISS,
-# cuFINUFFT, bitsandbytes, ONNX Runtime, OpenMM, spconv, Qiskit Aer. A package that the interpreter does not find is skipped with a line. Each script checks its results
+# cuFINUFFT, bitsandbytes, ONNX Runtime, OpenMM, spconv, Qiskit Aer, TensorFlow. A package that the interpreter does not find is skipped with a line. Each script checks its results
 # against NumPy or against what the package does without a GPU.
 #
 #   tests/clients/run.sh [numba|cupy|cupy_libs|tinygrad|triton|torch|torch_layers|torch_train|jax|
 #                         xgboost|catboost|taichi|faiss|cufinufft|bitsandbytes|onnxruntime|openmm|
-#                         spconv|qiskit_aer ...]
+#                         spconv|qiskit_aer|tensorflow ...]
 #
 # cupy_libs: what calls cuBLAS, cuFFT, cuRAND, cuSOLVER, cuSPARSE. torch_layers: what calls cuDNN. torch_train: a ResNet, an
 # LSTM, a transformer, STEPS steps each (2; the 20 of docs/pytorch.md take minutes).
@@ -61,7 +61,7 @@ package() {
 
 failed=0
 [ $# -gt 0 ] || set -- numba cupy cupy_libs tinygrad triton torch torch_layers torch_train jax \
-  xgboost catboost taichi faiss cufinufft bitsandbytes onnxruntime openmm spconv qiskit_aer
+  xgboost catboost taichi faiss cufinufft bitsandbytes onnxruntime openmm spconv qiskit_aer tensorflow
 for name; do
   if ! "$python" -c "import numpy, importlib.util as u, sys; sys.exit(not u.find_spec('$(package "$name")'))" 2>/dev/null; then
     echo "ok clients $name # SKIP $python does not have it"

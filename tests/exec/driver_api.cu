@@ -91,6 +91,12 @@ static void by_name()
 {
   void *driver = dlopen("libcuda.so", RTLD_NOW), *management = dlopen("libnvidia-ml.so", RTLD_NOW);
   CHECK(driver && dlsym(driver, "cuInit") == (void *)cuInit && management && dlsym(management, "nvmlInit_v2"));
+  // Links of a GPU without NVLink are not supported (3), other than one that a GPU with links has not (2): TensorFlow asks.
+  int (*start)() = (int (*)())dlsym(management, "nvmlInit_v2"), active;
+  int (*handle)(unsigned, void **) = (int (*)(unsigned, void **))dlsym(management, "nvmlDeviceGetHandleByIndex_v2");
+  int (*link)(void *, unsigned, int *) = (int (*)(void *, unsigned, int *))dlsym(management, "nvmlDeviceGetNvLinkState");
+  void *gpu;
+  CHECK(start() == 0 && handle(0, &gpu) == 0 && link(gpu, 0, &active) == 3);
 }
 
 // What fills a page of 2 MiB begins at one, wherever smaller memory went before.
@@ -106,7 +112,6 @@ static void aligned()
 
 int main()
 {
-  by_name();
   CUdevice dev;
   CUcontext ctx, current;
   CUmodule m;
@@ -114,6 +119,7 @@ int main()
   int major, minor, sms;
   CHECK(cuDeviceGet(&dev, 0) == CUDA_ERROR_NOT_INITIALIZED);
   CU(cuInit(0));
+  by_name();
   CU(cuDeviceGet(&dev, 0));
   CU(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, dev));
   CU(cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, dev));

@@ -94,10 +94,16 @@ static unsigned nvml_link_version(const struct shim *s, unsigned gpu)
                                                              : 5;
 }
 
+/* What a link is that is not there: a GPU without NVLink has no such function. */
+static nvmlReturn_t no_link(const struct shim *s, unsigned gpu)
+{
+  return machine_ports(&s->boards.machine, gpu, LINK_NVLINK) ? NVML_ERROR_INVALID_ARGUMENT : NVML_ERROR_NOT_SUPPORTED;
+}
+
 /* `expr` sees `port`. */
 #define ON_LINK(device, link, expr)                                                                \
   struct machine_port port;                                                                        \
-  ON_GPU(device, !link_at(s, gpu, link, &port) ? NVML_ERROR_INVALID_ARGUMENT : (expr))
+  ON_GPU(device, !link_at(s, gpu, link, &port) ? no_link(s, gpu) : (nvmlReturn_t)(expr))
 
 nvmlReturn_t nvmlDeviceGetNvLinkState(nvmlDevice_t device, unsigned link, int *active)
 {
