@@ -18,7 +18,7 @@ else
   echo "not ok libs kernels: older than their sources; run src/libs/kernels/build.sh"
   failed=1
 fi
-[ $# -gt 0 ] || set -- products large narrow scaled vectors level2 level3 legacy legacy_level2 fourier names networks pooling graphs random sparse sparse_vectors sorting systems tridiagonal incomplete dense eigen profiler
+[ $# -gt 0 ] || set -- products large narrow scaled vectors level2 level3 legacy legacy_level2 fourier names networks pooling graphs random sparse sparse_vectors sorting systems tridiagonal incomplete dense eigen threads profiler
 lacking=''
 if [ ! -f "$libs/libwarpstep-libs.so" ]; then
   lacking="no libraries in $libs"
@@ -77,6 +77,7 @@ for name; do
     networks | pooling | graphs) needs=(-lcudnn) ;;
     dense) needs=(-lcusolver) ;;
     eigen) needs=(-lcusolver -lcublas) ;;
+    threads) needs=(-lcublas -lcufft -lcurand -lcusparse) ;;
     sparse | sparse_vectors | sorting | systems | tridiagonal | incomplete) needs=(-lcusparse) ;;
     random) needs=(-Isrc -lcurand) ;;
     profiler) needs=(-lcupti -lcuda) ;;

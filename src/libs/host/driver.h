@@ -37,6 +37,37 @@ int cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_p
                       int kind, driver_stream stream);
 int cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, int kind);
 
+/* What needs a context gets one (driver.c). */
+int lib_cuCtxGetDevice(int *device);
+int lib_cuCtxSynchronize(void);
+int lib_cuLibraryLoadData(driver_image *out, const void *code, void *jit_options, void **jit_values, unsigned n_jit,
+                      void *options, void **values, unsigned n);
+int lib_cuKernelSetAttribute(int attribute, int value, driver_kernel kernel, int device);
+int lib_cuLaunchKernel(driver_kernel kernel, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                   unsigned block_y, unsigned block_z, unsigned shared, driver_stream stream, void **args,
+                   void **extra);
+int lib_cuMemAlloc_v2(uint64_t *out, size_t bytes);
+int lib_cuMemFree_v2(uint64_t at);
+int lib_cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes);
+int lib_cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, driver_stream stream);
+int lib_cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, driver_stream stream);
+int lib_cuMemsetD32Async(uint64_t at, unsigned value, size_t n, driver_stream stream);
+int lib_cuStreamSynchronize(driver_stream stream);
+#ifndef LIBS_DRIVER_AS_IT_IS
+#define cuCtxGetDevice        lib_cuCtxGetDevice
+#define cuCtxSynchronize      lib_cuCtxSynchronize
+#define cuLibraryLoadData     lib_cuLibraryLoadData
+#define cuKernelSetAttribute  lib_cuKernelSetAttribute
+#define cuLaunchKernel        lib_cuLaunchKernel
+#define cuMemAlloc_v2         lib_cuMemAlloc_v2
+#define cuMemFree_v2          lib_cuMemFree_v2
+#define cuMemcpyHtoD_v2       lib_cuMemcpyHtoD_v2
+#define cuMemcpyHtoDAsync_v2  lib_cuMemcpyHtoDAsync_v2
+#define cuMemcpyDtoHAsync_v2  lib_cuMemcpyDtoHAsync_v2
+#define cuMemsetD32Async      lib_cuMemsetD32Async
+#define cuStreamSynchronize   lib_cuStreamSynchronize
+#endif
+
 enum { DRIVER_OK = 0, DRIVER_COPY_DEFAULT = 4 };
 enum { DRIVER_CAPTURE_RELAXED = 2 };
 enum { DRIVER_ATTR_SMS = 16, DRIVER_ATTR_MAJOR = 75, DRIVER_ATTR_MINOR = 76 };
