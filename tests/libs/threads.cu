@@ -34,7 +34,10 @@ static void blas()
   in_a_thread([&] { status[0] = cublasDgemv(h, CUBLAS_OP_N, N, N, &one, da, N, dx, 1, &zero, dy, 1); });
   in_a_thread([&] { status[1] = cublasDdot(h, N, dx, 1, dx, 1, &dot); });
   in_a_thread([&] { status[2] = cublasDscal(h, N, &one, dx, 1); });
-  check(!status[0] && !status[1] && !status[2], "status of cuBLAS");
+  for (int i = 0; i < 3; i++) {
+    if (status[i]) printf("call %d: status %d\n", i, status[i]);
+    check(!status[i], "status of cuBLAS");
+  }
   cudaDeviceSynchronize();
   const std::vector<double> y = host(dy, N);
   bool right = true;

@@ -1,5 +1,6 @@
-/* Calls of the driver by a thread that has asked the runtime for nothing yet: it has no context then, where cuBLAS and the
- * others, which call the runtime, work on the thread's device (CUDA Runtime API, "Interactions with the CUDA Driver API"). */
+/* Calls of the driver by a thread that has asked the runtime for nothing yet: it has no context then, where cuBLAS and
+ * the others, which call the runtime, work on the thread's device (CUDA Runtime API, "Interactions with the CUDA Driver
+ * API"). */
 #define LIBS_DRIVER_AS_IT_IS
 #include "libs/host/driver.h"
 
@@ -17,6 +18,7 @@ IN_CONTEXT(cuCtxSynchronize, (void), ())
 IN_CONTEXT(cuLibraryLoadData,
            (driver_image *out, const void *code, void *jit_options, void **jit_values, unsigned n_jit, void *options,
             void **values, unsigned n), (out, code, jit_options, jit_values, n_jit, options, values, n))
+IN_CONTEXT(cuLibraryGetKernel, (driver_kernel *out, driver_image image, const char *name), (out, image, name))
 IN_CONTEXT(cuKernelSetAttribute, (int attribute, int value, driver_kernel kernel, int device),
            (attribute, value, kernel, device))
 IN_CONTEXT(cuLaunchKernel,
@@ -28,6 +30,8 @@ IN_CONTEXT(cuMemFree_v2, (uint64_t at), (at))
 IN_CONTEXT(cuMemcpyHtoD_v2, (uint64_t to, const void *from, size_t bytes), (to, from, bytes))
 IN_CONTEXT(cuMemcpyHtoDAsync_v2, (uint64_t to, const void *from, size_t bytes, driver_stream stream),
            (to, from, bytes, stream))
-IN_CONTEXT(cuMemcpyDtoHAsync_v2, (void *to, uint64_t from, size_t bytes, driver_stream stream), (to, from, bytes, stream))
+IN_CONTEXT(cuMemcpyDtoHAsync_v2, (void *to, uint64_t from, size_t bytes, driver_stream stream),
+           (to, from, bytes, stream))
 IN_CONTEXT(cuMemsetD32Async, (uint64_t at, unsigned value, size_t n, driver_stream stream), (at, value, n, stream))
 IN_CONTEXT(cuStreamSynchronize, (driver_stream stream), (stream))
+IN_CONTEXT(cuThreadExchangeStreamCaptureMode, (int *mode), (mode))

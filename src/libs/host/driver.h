@@ -42,6 +42,7 @@ int lib_cuCtxGetDevice(int *device);
 int lib_cuCtxSynchronize(void);
 int lib_cuLibraryLoadData(driver_image *out, const void *code, void *jit_options, void **jit_values, unsigned n_jit,
                       void *options, void **values, unsigned n);
+int lib_cuLibraryGetKernel(driver_kernel *out, driver_image image, const char *name);
 int lib_cuKernelSetAttribute(int attribute, int value, driver_kernel kernel, int device);
 int lib_cuLaunchKernel(driver_kernel kernel, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                    unsigned block_y, unsigned block_z, unsigned shared, driver_stream stream, void **args,
@@ -53,10 +54,12 @@ int lib_cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, driver
 int lib_cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, driver_stream stream);
 int lib_cuMemsetD32Async(uint64_t at, unsigned value, size_t n, driver_stream stream);
 int lib_cuStreamSynchronize(driver_stream stream);
+int lib_cuThreadExchangeStreamCaptureMode(int *mode);
 #ifndef LIBS_DRIVER_AS_IT_IS
 #define cuCtxGetDevice        lib_cuCtxGetDevice
 #define cuCtxSynchronize      lib_cuCtxSynchronize
 #define cuLibraryLoadData     lib_cuLibraryLoadData
+#define cuLibraryGetKernel    lib_cuLibraryGetKernel
 #define cuKernelSetAttribute  lib_cuKernelSetAttribute
 #define cuLaunchKernel        lib_cuLaunchKernel
 #define cuMemAlloc_v2         lib_cuMemAlloc_v2
@@ -66,6 +69,7 @@ int lib_cuStreamSynchronize(driver_stream stream);
 #define cuMemcpyDtoHAsync_v2  lib_cuMemcpyDtoHAsync_v2
 #define cuMemsetD32Async      lib_cuMemsetD32Async
 #define cuStreamSynchronize   lib_cuStreamSynchronize
+#define cuThreadExchangeStreamCaptureMode lib_cuThreadExchangeStreamCaptureMode
 #endif
 
 enum { DRIVER_OK = 0, DRIVER_COPY_DEFAULT = 4 };
