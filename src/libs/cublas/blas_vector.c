@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "libs/cublas/blas_elements.h"
-#include "libs/kernels/vector_args.h"
+#include "libs/cublas/blas_vector.h"
 
 /* Kernels are numbered from those of s on. */
 static enum lib_kernel of_type(enum lib_kernel of_s, int t)
@@ -57,16 +57,8 @@ static blas_status rotate(struct blas *h, int t, int64_t n, void *x, int64_t inc
   return kernel_set_launch(&h->kernels, k, blas_lines(n), h->stream, &a) ? BLAS_SUCCESS : BLAS_EXECUTION_FAILED;
 }
 
-struct sum {
-  enum lib_kernel kernel; /* its second one follows */
-  enum ws_sum what;
-  int bytes;              /* of an element, and of the result below */
-  int result_bytes, result_type;
-};
-
-/* A number out of vectors, to the host or to the device. */
-static blas_status reduce(struct blas *h, const struct sum *s, int64_t n, const void *x, int64_t incx, const void *y,
-                          int64_t incy, void *result)
+blas_status blas_reduce(struct blas *h, const struct blas_sum *s, int64_t n, const void *x, int64_t incx, const void *y,
+                        int64_t incy, void *result)
 {
   enum { MOST_ROOM = WS_SUM_CTAS * 32 + 256 };
   size_t bytes;
@@ -80,7 +72,8 @@ static blas_status reduce(struct blas *h, const struct sum *s, int64_t n, const 
   const uint64_t room = blas_room(h, h->stream, MOST_ROOM, &bytes);
   if (!room) return BLAS_ALLOC_FAILED;
   if (n <= 0 || (one && incx <= 0)) n = 0;
-  struct ws_vector_args a = {.n = n, .incx = incx, .incy = incy, .what = s->what, .result_type = s->result_type};
+  struct ws_vector_args a = {.n = n, .incx = incx, .incy = incy, .what = s->what, .result_type = s->result_type,
+                             .wide_index = s->wide_index};
   a.x = first(x, n, incx, (unsigned)s->bytes);
   a.y = first(y, n, incy, (unsigned)s->bytes);
   a.partial = (void *)(uintptr_t)(room + 256);
@@ -103,39 +96,13 @@ static blas_status reduce(struct blas *h, const struct sum *s, int64_t n, const 
 }
 
 static blas_status sum_of(struct blas *h, enum ws_sum what, int t, int64_t n, const void *x, int64_t incx,
-                          const void *y, int64_t incy, void *result)
+                          const void *y, int64_t incy, bool wide_index, void *result)
 {
   const bool real = what >= WS_ASUM; /* the result is */
   const int data = real ? types[t].real : types[t].data;
-  const int bytes = what >= WS_IAMAX ? 4 : data == DATA_R_32F ? 4 : data == DATA_C_64F ? 16 : 8;
-  const struct sum s = {of_type(KERNEL_ssum, t), what, (int)types[t].bytes, bytes, blas_element(data)};
-  return reduce(h, &s, n, x, incx, y, incy, result);
-}
-
-/* The index as 64 bits where the function has those. */
-static blas_status index_of(struct blas *h, enum ws_sum what, int t, int64_t n, const void *x, int64_t incx,
-                            int64_t *result)
-{
-  int narrow = 0;
-  if (!blas_handle_is(h)) return BLAS_NOT_INITIALIZED;
-  if (h->pointer_mode == BLAS_DEVICE) return blas_refuse("cublasI?amax_64", "a result on the device");
-  const blas_status s = sum_of(h, what, t, n, x, incx, NULL, 0, &narrow);
-  if (result) *result = narrow;
-  return result ? s : BLAS_INVALID_VALUE;
-}
-
-static blas_status dot_ex(struct blas *h, enum ws_sum what, int64_t n, const void *x, int xt, int64_t incx,
-                          const void *y, int yt, int64_t incy, void *result, int rt)
-{
-  if (!blas_handle_is(h)) return BLAS_NOT_INITIALIZED;
-  if (xt != yt || xt != rt) return blas_refuse("cublasDotEx", "vectors of different types");
-  if (xt == DATA_R_16F || xt == DATA_R_16BF) {
-    const struct sum s = {xt == DATA_R_16F ? KERNEL_hsum : KERNEL_bsum, what, 2, 2, blas_element(xt)};
-    return reduce(h, &s, n, x, incx, y, incy, result);
-  }
-  for (int t = S; t <= Z; t++)
-    if (types[t].data == xt) return sum_of(h, what, t, n, x, incx, y, incy, result);
-  return blas_refuse("cublasDotEx", "vectors of this type");
+  const int bytes = what >= WS_IAMAX ? (wide_index ? 8 : 4) : data == DATA_R_32F ? 4 : data == DATA_C_64F ? 16 : 8;
+  const struct blas_sum s = {of_type(KERNEL_ssum, t), what, (int)types[t].bytes, bytes, blas_element(data), wide_index};
+  return blas_reduce(h, &s, n, x, incx, y, incy, result);
 }
 
 struct matvec {
@@ -272,17 +239,17 @@ static blas_status solve(struct blas *h, int t, const struct triangle *q, const 
 #define DOT(T, name, what)                                                                                            \
   F name(struct blas *h, INT n, const void *x, INT incx, const void *y, INT incy, void *result)                       \
   {                                                                                                                   \
-    return sum_of(h, what, T, n, x, incx, y, incy, result);                                                           \
+    return sum_of(h, what, T, n, x, incx, y, incy, false, result);                                                           \
   }
 #define SUM(T, name, what)                                                                                            \
   F name(struct blas *h, INT n, const void *x, INT incx, void *result)                                                \
   {                                                                                                                   \
-    return sum_of(h, what, T, n, x, incx, NULL, 0, result);                                                           \
+    return sum_of(h, what, T, n, x, incx, NULL, 0, false, result);                                                           \
   }
 #define INDEX64(T, name, what)                                                                                        \
   F name(struct blas *h, int64_t n, const void *x, int64_t incx, int64_t *result)                                     \
   {                                                                                                                   \
-    return index_of(h, what, T, n, x, incx, result);                                                                  \
+    return sum_of(h, what, T, n, x, incx, NULL, 0, true, result);                                                                  \
   }
 #define GER(T, name, conj)                                                                                            \
   F name(struct blas *h, INT m, INT n, const void *alpha, const void *x, INT incx, const void *y, INT incy,           \
@@ -300,14 +267,6 @@ static blas_status solve(struct blas *h, int t, const struct triangle *q, const 
   {                                                                                                                   \
     return scale(h, T, n, alpha, types[T].real, x, incx);                                                             \
   }
-#define DOT_EX(name, what)                                                                                            \
-  F name(struct blas *h, INT n, const void *x, int xt, INT incx, const void *y, int yt, INT incy, void *result,       \
-         int rt, int compute)                                                                                         \
-  {                                                                                                                   \
-    (void)compute;                                                                                                    \
-    return dot_ex(h, what, n, x, xt, incx, y, yt, incy, result, rt);                                                  \
-  }
-
 /* All functions of one width of INT; `w` ends their names. INDEX: how those give the place of an element. */
 #define EVERY_VECTOR(INDEX, w) \
   ALL(S, S, _v2##w, w) \
@@ -338,8 +297,6 @@ static blas_status solve(struct blas *h, int t, const struct triangle *q, const 
   SUM(C, cublasScnrm2_v2##w, WS_NRM2) \
   SUM(Z, cublasDzasum_v2##w, WS_ASUM) \
   SUM(Z, cublasDznrm2_v2##w, WS_NRM2) \
-  DOT_EX(cublasDotEx##w, WS_DOT) \
-  DOT_EX(cublasDotcEx##w, WS_DOTC) \
   INDEX(S, cublasIsamax_v2##w, WS_IAMAX) \
   INDEX(S, cublasIsamin_v2##w, WS_IAMIN) \
   INDEX(D, cublasIdamax_v2##w, WS_IAMAX) \

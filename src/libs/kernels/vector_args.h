@@ -17,6 +17,8 @@ struct ws_vector_args {
   struct ws_scalar alpha, beta; /* rot: cosine and sine */
   int32_t what;                 /* enum ws_sum */
   int32_t result_type;
+  int32_t type;                 /* of 16-bit elements: WS_F16 or WS_BF16 */
+  int32_t wide_index;           /* the index of an extreme has 64 bits */
   void *result, *partial;
 };
 

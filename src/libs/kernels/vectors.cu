@@ -1,5 +1,5 @@
 // Vectors: level 1, matrix times vector, triangular systems. Simple kernels: a thread per element, a tree per sum.
-#include "elements.cuh"
+#include "memory.cuh"
 #include "vector_args.h"
 
 #define AT(n, inc) for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x)
@@ -44,6 +44,39 @@ template <typename T> __device__ void rot(const ws_vector_args &p)
   }
 }
 
+// Of 16-bit numbers of the kind p.type, in FP32.
+struct half_vector {
+  void *at;
+  int64_t inc;
+  int type;
+
+  __device__ float operator[](int64_t i) const { return any_memory<float>::load(at, type, i * inc); }
+  __device__ void set(int64_t i, float v) const { any_memory<float>::store(at, type, i * inc, v); }
+};
+__device__ inline half_vector half_x(const ws_vector_args &p) { return {(void *)p.x, p.incx, p.type}; }
+__device__ inline half_vector half_y(const ws_vector_args &p) { return {p.y, p.incy, p.type}; }
+
+__device__ void half_axpy(const ws_vector_args &p)
+{
+  const float alpha = scalar<float>(p.alpha, WS_F32);
+  AT(p.n, 1) half_y(p).set(i, half_y(p)[i] + alpha * half_x(p)[i]);
+}
+__device__ void half_scal(const ws_vector_args &p)
+{
+  const float alpha = scalar<float>(p.alpha, WS_F32);
+  AT(p.n, 1) half_y(p).set(i, alpha * half_y(p)[i]);
+}
+__device__ void half_rot(const ws_vector_args &p)
+{
+  const float c = scalar<float>(p.alpha, p.type), s = scalar<float>(p.beta, p.type);
+  AT(p.n, 1)
+  {
+    const float u = half_x(p)[i], v = half_y(p)[i];
+    half_x(p).set(i, c * u + s * v);
+    half_y(p).set(i, c * v - s * u);
+  }
+}
+
 template <typename R> __device__ inline R size1(R v) { return v < 0 ? -v : v; }
 template <typename R> __device__ inline R size1(complex_of<R> v) { return size1(v.x) + size1(v.y); }
 template <typename R> __device__ inline double square(R v) { return (double)v * (double)v; }
@@ -82,7 +115,8 @@ template <typename A> __device__ running<A> over_cta(running<A> mine, int what)
 
 template <typename A> __device__ void leave(const ws_vector_args &p, running<A> r)
 {
-  if (p.what >= WS_IAMAX) *(int *)p.result = (int)r.at;
+  if (p.what >= WS_IAMAX && p.wide_index) *(int64_t *)p.result = r.at;
+  else if (p.what >= WS_IAMAX) *(int *)p.result = (int)r.at;
   else if (p.what >= WS_ASUM) {
     const double v = p.what == WS_NRM2 ? sqrt(real_of(r.v)) : real_of(r.v);
     write_as<double>(p.result, p.result_type, 0, v);
@@ -224,5 +258,10 @@ SUMS(c, c32, c64)
 SUMS(z, c64, c64)
 SUMS(h, __half, float)
 SUMS(b, __nv_bfloat16, float)
+KERNEL(haxpy, ws_vector_args, half_axpy)
+KERNEL(hscal, ws_vector_args, half_scal)
+KERNEL(hcopy, ws_vector_args, copy<unsigned short>)
+KERNEL(hswap, ws_vector_args, swap<unsigned short>)
+KERNEL(hrot, ws_vector_args, half_rot)
 KERNEL(srot, ws_vector_args, rot<float>)
 KERNEL(drot, ws_vector_args, rot<double>)
