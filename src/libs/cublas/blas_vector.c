@@ -239,17 +239,17 @@ static blas_status solve(struct blas *h, int t, const struct triangle *q, const 
 #define DOT(T, name, what)                                                                                            \
   F name(struct blas *h, INT n, const void *x, INT incx, const void *y, INT incy, void *result)                       \
   {                                                                                                                   \
-    return sum_of(h, what, T, n, x, incx, y, incy, false, result);                                                           \
+    return sum_of(h, what, T, n, x, incx, y, incy, false, result);                                                    \
   }
 #define SUM(T, name, what)                                                                                            \
   F name(struct blas *h, INT n, const void *x, INT incx, void *result)                                                \
   {                                                                                                                   \
-    return sum_of(h, what, T, n, x, incx, NULL, 0, false, result);                                                           \
+    return sum_of(h, what, T, n, x, incx, NULL, 0, false, result);                                                    \
   }
 #define INDEX64(T, name, what)                                                                                        \
   F name(struct blas *h, int64_t n, const void *x, int64_t incx, int64_t *result)                                     \
   {                                                                                                                   \
-    return sum_of(h, what, T, n, x, incx, NULL, 0, true, result);                                                                  \
+    return sum_of(h, what, T, n, x, incx, NULL, 0, true, result);                                                     \
   }
 #define GER(T, name, conj)                                                                                            \
   F name(struct blas *h, INT m, INT n, const void *alpha, const void *x, INT incx, const void *y, INT incy,           \
