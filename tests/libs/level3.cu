@@ -372,6 +372,54 @@ static void other_names(cublasHandle_t h)
        [&](cuComplex *c) { return cublasCgemm3mStridedBatched(h, N, N, n, n, k, &alpha, pa, n, 0, pb, k, 0, &beta, c, n, 0, 1); });
 }
 
+// A of signed bytes: sums are whole numbers below 2^24, so results are exact but for alpha and beta, which are, too.
+static void of_bytes(cublasHandle_t h, int n, int k, bool hermitian, bool turned, bool upper, bool on_device)
+{
+  typedef std::complex<float> T;
+  const int rows = turned ? k : n, cols = turned ? n : k, lda = rows + 3;
+  std::vector<signed char> bytes(2 * (size_t)lda * cols + 1);
+  unsigned state = n * 31 + k;
+  for (signed char &b : bytes) state = state * 1664525u + 1013904223u, b = (signed char)((int)(state >> 24 & 15) - 8);
+  char *da;
+  cudaMalloc(&da, bytes.size());
+  cudaMemcpy(da, bytes.data(), bytes.size(), cudaMemcpyHostToDevice);
+  const signed char *a = bytes.data() + 1; // not on a border of two bytes
+  matrix<T> c(n, n, n + 1, 1);
+  const std::vector<T> before = c.host;
+  const cuComplex alpha = {2, hermitian ? 0.0f : -1}, beta = {-1, hermitian ? 0.0f : 2};
+  cuComplex *factors;
+  cudaMalloc(&factors, 2 * sizeof alpha);
+  cudaMemcpy(factors, &alpha, sizeof alpha, cudaMemcpyHostToDevice), cudaMemcpy(factors + 1, &beta, sizeof beta, cudaMemcpyHostToDevice);
+  cublasSetPointerMode(h, on_device ? CUBLAS_POINTER_MODE_DEVICE : CUBLAS_POINTER_MODE_HOST);
+  const cuComplex *f = on_device ? factors : &alpha, *g = on_device ? factors + 1 : &beta;
+  const auto fill = upper ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER;
+  const auto op = !turned ? CUBLAS_OP_N : hermitian ? CUBLAS_OP_C : CUBLAS_OP_T;
+  bool ok = hermitian ? !cublasCherkEx(h, fill, op, n, k, &f->x, da + 1, CUDA_C_8I, lda, &g->x, pointed(c.at), CUDA_C_32F, n + 1)
+                      : !cublasCsyrk3mEx_64(h, fill, op, n, k, f, da + 1, CUDA_C_8I, lda, g, pointed(c.at), CUDA_C_32F, n + 1);
+  cublasSetPointerMode(h, CUBLAS_POINTER_MODE_HOST);
+  c.fetch();
+  auto element = [&](int i, int t) { // of op(A)
+    const size_t at = 2 * (turned ? (size_t)i * lda + t : (size_t)t * lda + i);
+    const std::complex<double> v(a[at], a[at + 1]);
+    return turned && hermitian ? conj(v) : v;
+  };
+  const std::complex<double> wide_alpha(alpha.x, alpha.y), wide_beta(beta.x, beta.y);
+  for (int j = 0; j < n; j++)
+    for (int i = 0; i < n; i++) {
+      const size_t at = (size_t)j * (n + 1) + i;
+      std::complex<double> s = 0, old(before[at]);
+      if (i != j && (i < j) != upper) {
+        ok = ok && !memcmp(&c.host[at], &before[at], sizeof(T));
+        continue;
+      }
+      for (int t = 0; t < k; t++) s += element(i, t) * (hermitian ? conj(element(j, t)) : element(j, t));
+      if (hermitian && i == j) old = old.real();
+      ok = ok && std::abs(std::complex<double>(c.host[at]) - (wide_alpha * s + wide_beta * old)) <= 1e-6 * (1 + std::abs(wide_alpha * s));
+    }
+  say(ok, hermitian ? "herk of bytes" : "syrk of bytes", n, n, k, upper, turned);
+  cudaFree(da), cudaFree(factors);
+}
+
 static void expect(bool right, const char *what) { say(right, what, 0, 0, 0, 0, 0); }
 
 static void statuses(cublasHandle_t h)
@@ -406,7 +454,9 @@ static void statuses(cublasHandle_t h)
   expect(cublasCtrmm(h, left, L, (cublasOperation_t)3, CUBLAS_DIAG_UNIT, 4, 4, &one, p, 4, p, 4, p, 4) == bad, "an operation that there is not");
   expect(cublasCtrmm(h, left, L, N, (cublasDiagType_t)2, 4, 4, &one, p, 4, p, 4, p, 4) == bad, "a diagonal that there is not");
   expect(cublasCtrmm(h, left, L, N, CUBLAS_DIAG_UNIT, 4, -1, &one, p, 4, p, 4, p, 4) == bad, "trmm, n below 0");
-  expect(cublasCsyrkEx(h, L, N, 4, 4, &one, p, CUDA_C_8I, 4, &one, p, CUDA_C_32F, 4) == CUBLAS_STATUS_NOT_SUPPORTED, "INT8, which is not there");
+  expect(cublasCsyrkEx(h, L, N, 4, 4, &one, p, CUDA_C_32F, 4, &one, p, CUDA_C_64F, 4) == CUBLAS_STATUS_NOT_SUPPORTED, "a result in FP64");
+  expect(cublasCherkEx(h, L, N, 4, 4, &one.x, p, CUDA_C_16F, 4, &one.x, p, CUDA_C_32F, 4) == CUBLAS_STATUS_NOT_SUPPORTED, "herk of halves");
+  expect(cublasCsyrkEx(h, L, N, 4, 2, &one, p, CUDA_C_8I, 3, &one, p, CUDA_C_32F, 4) == bad, "bytes, lda below n");
   matrix<T> after(4, 4, 4, 1);
   cudaMemcpy(after.host.data(), c.at, 16 * sizeof(T), cudaMemcpyDeviceToHost);
   expect(!memcmp(after.host.data(), c.host.data(), 16 * sizeof(T)), "nothing of these calls wrote");
@@ -468,6 +518,9 @@ int main()
   half_product<float>(h, {TRIANGULAR, true, false, false, CUBLAS_OP_T, true, false, false}, 1100, 3);
   in_a_graph(h);
   other_names(h);
+  for (int i = 0; i < 16; i++) of_bytes(h, i & 8 ? 150 : 37, i & 8 ? 21 : 130, i & 1, i & 2, i & 4, (i ^ i >> 2) & 1);
+  of_bytes(h, 40, 0, true, false, true, true);
+  for (int i = 0; i < 2; i++) of_bytes(h, 40, 53000, i, i, i, i); // widened in two parts
   statuses(h);
   zeros(h);
   in_tf32(h);

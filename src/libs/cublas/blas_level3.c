@@ -8,6 +8,7 @@
  */
 #include "libs/cublas/blas_elements.h"
 #include "libs/kernels/triangle_args.h"
+#include "libs/kernels/widen_args.h"
 
 enum { LEAST_SIDE = 128, FACTORS_BYTES = 256, SHARE = BLAS_WORKSPACE / 4 };
 
@@ -306,6 +307,7 @@ struct to_half {
 struct rank_call {
   const struct level3 *q;
   const struct to_half *r;
+  enum ws_factor beta;
   int64_t first; /* the row that q->blocks begins with */
 };
 
@@ -326,15 +328,15 @@ static blas_status rank_square(void *call, const struct square *s)
   const struct blas_operand of_half = {moved(r->c, s->col * r->ldc + s->row, t), r->ldc, s->step * (r->ldc + 1), 0};
   p.c = s->diagonal ? block_of(c->q, s, c->first) : of_half;
   p.a = lines(c, r->a, r->lda, s->row, s->step), p.b = lines(c, r->b, r->ldb, s->col, s->step);
-  const blas_status status = multiply(c->q, &p, WS_ALPHA, s->diagonal ? WS_ZERO : WS_BETA);
+  const blas_status status = multiply(c->q, &p, WS_ALPHA, s->diagonal ? WS_ZERO : c->beta);
   if (status != BLAS_SUCCESS || !r->twice) return status;
   p.a = lines(c, r->b, r->ldb, s->row, s->step), p.b = lines(c, r->a, r->lda, s->col, s->step);
   return multiply(c->q, &p, r->hermitian ? WS_CONJ_ALPHA : WS_ALPHA, WS_ONE);
 }
 
-static blas_status to_half(const struct level3 *q, const struct to_half *r)
+static blas_status to_half(const struct level3 *q, const struct to_half *r, enum ws_factor beta)
 {
-  struct rank_call c = {q, r, 0};
+  struct rank_call c = {q, r, beta, 0};
   blas_status status = BLAS_SUCCESS;
   for (; status == BLAS_SUCCESS && c.first < r->n; c.first += q->most_blocks * q->side) {
     status = on_diagonal(q, r->n, c.first, rank_square, &c);
@@ -344,7 +346,7 @@ static blas_status to_half(const struct level3 *q, const struct to_half *r)
                                        .n = least(r->n - c.first, q->most_blocks * q->side),
                                        .side = (int32_t)q->side,
                                        .kind = r->hermitian ? WS_HERMITIAN : WS_SYMMETRIC,
-                                       .upper = r->fill == BLAS_UPPER, .beta = device_or_value(q, WS_BETA)};
+                                       .upper = r->fill == BLAS_UPPER, .beta = device_or_value(q, beta)};
     if (!over_blocks(q, KERNEL_striangle_merge, &e)) return BLAS_EXECUTION_FAILED;
   }
   return status == BLAS_SUCCESS ? all_beside(q, r->n, r->fill == BLAS_UPPER, rank_square, &c) : status;
@@ -365,25 +367,61 @@ static bool rank_valid(const struct to_half *r, int t)
          r->lda >= rows && r->ldb >= rows && r->ldc >= at_least_1(r->n);
 }
 
-static blas_status rank(struct blas *h, int t, const struct to_half *r, const struct scale *s, const char *function)
+/* Whether a call is to be done, and then, in *q, its factors and rooms; of `copied` elements of each line of A there is
+ * room for at least one. */
+static bool rank_begins(struct level3 *q, const struct to_half *r, const struct scale *s, int64_t copied,
+                        blas_status *status)
 {
-  if (!blas_handle_is(h)) return BLAS_NOT_INITIALIZED;
-  if (!rank_valid(r, t) || !s->alpha || !s->beta) return BLAS_INVALID_VALUE;
-  if (r->n > INT32_MAX || r->k > INT32_MAX) return blas_refuse(function, "sizes from 2^31 on");
-  if (r->n == 0) return BLAS_SUCCESS;
-  struct level3 q = {.h = h, .function = function, .t = t, .on_device = h->pointer_mode == BLAS_DEVICE,
-                     .side = LEAST_SIDE};
-  const blas_status status = begin(&q, s, r->n, 0, 0);
-  if (status != BLAS_SUCCESS) return status;
-  const struct ws_scalar beta = device_or_value(&q, WS_BETA);
-  if ((q.alpha_is_0 || r->k == 0) && !beta.device && beta.re == 1 && beta.im == 0) return BLAS_SUCCESS;
-  return to_half(&q, r);
+  *status = BLAS_SUCCESS;
+  if (!blas_handle_is(q->h)) return *status = BLAS_NOT_INITIALIZED, false;
+  if (!rank_valid(r, q->t) || !s->alpha || !s->beta) return *status = BLAS_INVALID_VALUE, false;
+  if (r->n > INT32_MAX || r->k > INT32_MAX)
+    return *status = blas_refuse(q->function, "sizes from 2^31 on"), false;
+  if (r->n == 0) return false;
+  q->on_device = q->h->pointer_mode == BLAS_DEVICE;
+  *status = begin(q, s, r->n, copied ? r->n : 0, copied);
+  if (*status != BLAS_SUCCESS) return false;
+  const struct ws_scalar beta = device_or_value(q, WS_BETA);
+  return !(q->alpha_is_0 || r->k == 0) || beta.device || beta.re != 1 || beta.im != 0;
 }
 
-/* Of mixed types: those that cuBLAS's reference has, of which A in FP32 is here. */
+static blas_status rank(struct blas *h, int t, const struct to_half *r, const struct scale *s, const char *function)
+{
+  struct level3 q = {.h = h, .function = function, .t = t, .side = LEAST_SIDE};
+  blas_status status;
+  return rank_begins(&q, r, s, 0, &status) ? to_half(&q, r, WS_BETA) : status;
+}
+
+/* A of bytes is widened to FP32, as much of k at a time as there is room for; what comes later is added. */
+static blas_status rank_of_bytes(struct blas *h, const struct to_half *r, const struct scale *s, const char *function)
+{
+  struct level3 q = {.h = h, .function = function, .t = C, .side = LEAST_SIDE};
+  const bool plain = r->op == BLAS_OP_N;
+  blas_status status;
+  if (!rank_begins(&q, r, s, r->k, &status)) return status;
+  const int64_t k = q.alpha_is_0 ? 0 : r->k, most = (int64_t)(q.copy_bytes / ((size_t)r->n * types[C].bytes));
+  int64_t at = 0;
+  do {
+    struct to_half part = *r;
+    part.k = least(most, k - at);
+    part.a = part.b = (const void *)q.copy;
+    part.lda = part.ldb = plain ? r->n : at_least_1(part.k);
+    const struct ws_widen_args w = {.from = (const char *)r->a + 2 * at * (plain ? r->lda : 1), .to = (void *)q.copy,
+                                    .rows = plain ? r->n : part.k, .cols = plain ? part.k : r->n, .ld = r->lda};
+    if (part.k &&
+        !kernel_set_launch(&h->kernels, KERNEL_widen_bytes, blas_lines(w.rows * w.cols), h->stream, &w))
+      return BLAS_EXECUTION_FAILED;
+    status = to_half(&q, &part, at ? WS_ONE : WS_BETA);
+    at += part.k;
+  } while (status == BLAS_SUCCESS && at < k);
+  return status;
+}
+
+/* Of mixed types: those that cuBLAS's reference has. */
 static blas_status rank_ex(struct blas *h, const struct to_half *r, const struct scale *s, int type_a, int type_c,
                            const char *function)
 {
+  if (type_c == DATA_C_32F && type_a == DATA_C_8I) return rank_of_bytes(h, r, s, function);
   if (type_a != DATA_C_32F || type_c != DATA_C_32F) return blas_refuse(function, "matrices of these types");
   return rank(h, C, r, s, function);
 }

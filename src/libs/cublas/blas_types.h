@@ -39,8 +39,8 @@ enum {
 
 /* cudaDataType */
 enum {
-  DATA_R_32F = 0, DATA_R_64F = 1, DATA_R_16F = 2, DATA_R_8I = 3, DATA_C_32F = 4, DATA_C_64F = 5, DATA_R_32I = 10,
-  DATA_R_16BF = 14, DATA_R_E4M3 = 28, DATA_R_E5M2 = 29, DATA_R_E2M1 = 33,
+  DATA_R_32F = 0, DATA_R_64F = 1, DATA_R_16F = 2, DATA_R_8I = 3, DATA_C_32F = 4, DATA_C_64F = 5, DATA_C_8I = 7,
+  DATA_R_32I = 10, DATA_R_16BF = 14, DATA_R_E4M3 = 28, DATA_R_E5M2 = 29, DATA_R_E2M1 = 33,
 };
 
 /* BLAS_WORKSPACE: bytes for each of so many streams of a handle, where its user gave it none or not enough. */
