@@ -1,7 +1,7 @@
 /* Libraries that a program opens by their path though one of ours stands in for them (docs/libraries.md): Python
- * packages load the libraries of other packages that way before they load their own. What is asked for by its name alone
- * is found first anyhow, as `warpstep exec` has loaded ours before; by its path it would be there twice, and NVIDIA's
- * cuBLAS would find our cuBLASLt.
+ * packages load the libraries of other packages that way before they load their own. What is asked for by its name
+ * alone is found first anyhow, as `warpstep exec` has loaded ours before; by its path it would be there twice, and
+ * NVIDIA's cuBLAS would find our cuBLASLt.
  */
 #include <dlfcn.h>
 #include <link.h>

@@ -206,5 +206,29 @@ def attention_with_dropout():
     close("the same are dropped on the way back", [gradient], [left.float().transpose(-1, -2).sum(-1, keepdim=True).expand(2, 4, 64, 64).cpu()], 2e-3)
 
 
+def ctc(times, symbols, lengths):
+    """The CTC loss of 32-bit targets and its gradient beside the CPU's in float64: lengths as lists, as tensors on either side."""
+    torch.manual_seed(1)
+    x = torch.randn(times, len(lengths), symbols)
+    targets = torch.randint(1, symbols, (sum(lengths),), dtype=torch.int32)
+
+    def loss(x, targets, *both):
+        x = x.detach().clone().requires_grad_()
+        cost = nn.functional.ctc_loss(x.log_softmax(2), targets, *both, reduction="none")
+        return cost, *torch.autograd.grad(cost, x, torch.arange(1, len(lengths) + 1, dtype=x.dtype, device=x.device))
+
+    want = loss(x.double(), targets.long(), [times] * len(lengths), lengths)
+    tensors = [torch.tensor(n, dtype=torch.int32) for n in ([times] * len(lengths), lengths)]
+    assert torch._use_cudnn_ctc_loss(x.cuda(), targets, [times] * len(lengths), lengths, 0), "PyTorch does not ask cuDNN"
+    for name, where, both in (("lists", "cpu", ([times] * len(lengths), lengths)), ("tensors", "cpu", tensors),
+                              ("tensors of the GPU", "cuda", [t.cuda() for t in tensors])):
+        close(f"{times} times, lengths as {name}", loss(x.cuda(), targets.to(where), *both), want, 1e-5)
+
+
+def ctc_losses():
+    ctc(20, 7, [5, 1, 3])
+    ctc(120, 40, [50, 12])
+
+
 checks.run([convolutions, transposed_convolutions, convolutions_of_other_types, autotuned_convolution, fused_convolution,
-            batch_norms, recurrent_layers, dropout_between_layers, attention, attention_with_dropout])
+            batch_norms, recurrent_layers, dropout_between_layers, attention, attention_with_dropout, ctc_losses])

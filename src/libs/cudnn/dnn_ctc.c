@@ -1,5 +1,6 @@
-/* CTC loss: minus the logarithm of the probability of each sample's labels and its gradient (kernels/ctc.cu). Labels and
- * lengths are the host's (cudnnCTCLoss) or the device's (cudnnCTCLoss_v8). Both algorithms that can be asked for are one. */
+/* CTC loss: minus the logarithm of the probability of each sample's labels and its gradient (kernels/ctc.cu). Labels
+ * and lengths are the host's (cudnnCTCLoss) or the device's (cudnnCTCLoss_v8). Both algorithms that can be asked for
+ * are one. */
 #include <stdlib.h>
 
 #include "libs/cudnn/dnn_types.h"
@@ -90,8 +91,8 @@ static bool is_loss_tensor(const struct dnn_tensor *t)
   return right && n > 0 && n <= INT32_MAX;
 }
 
-static dnn_status sizes_of(struct ctc_sizes *s, const struct dnn *h, const struct dnn_ctc *d, const struct dnn_tensor *x,
-                           const struct dnn_tensor *gradients, int algorithm)
+static dnn_status sizes_of(struct ctc_sizes *s, const struct dnn *h, const struct dnn_ctc *d,
+                           const struct dnn_tensor *x, const struct dnn_tensor *gradients, int algorithm)
 {
   if (!dnn_handle_is(h)) return DNN_NOT_INITIALIZED;
   if (!d || !x) return DNN_BAD_PARAM_NULL;

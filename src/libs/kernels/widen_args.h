@@ -1,5 +1,5 @@
-/* What the kernel that widens complex numbers of bytes takes (kernels/widen.cu), seen by the host (C) and by the kernels
- * (CUDA C++). */
+/* What the kernel that widens complex numbers of bytes takes (kernels/widen.cu), seen by the host (C) and by the
+ * kernels (CUDA C++). */
 #ifndef WS_WIDEN_ARGS_H
 #define WS_WIDEN_ARGS_H
 
