@@ -10,8 +10,13 @@
 
 #include "cuda/core/shim.h"
 
-__attribute__((visibility("hidden"))) void *(*real_dlopen)(const char *, int);
-__attribute__((visibility("hidden"))) const char *opened_instead(const char *path);
+/* What is opened, and by whom: two registers, as a function returns it. */
+struct opening {
+  const char *path;
+  void *(*real_dlopen)(const char *, int);
+};
+
+static __attribute__((used)) struct opening opened_instead(const char *path);
 
 /* The C library finds out who calls, whose search path counts: so nothing may be between the caller and it. */
 __asm__(".text\n"
@@ -27,7 +32,7 @@ __asm__(".text\n"
         "  pop %rsi\n"
         "  pop %rdi\n"
         "  mov %rax, %rdi\n"
-        "  jmp *real_dlopen(%rip)\n"
+        "  jmp *%rdx\n"
         ".size dlopen, .-dlopen\n");
 
 /* Is the loaded library one of ours? Those lie in a folder beside this one. */
@@ -44,14 +49,15 @@ static bool is_ours(void *library)
 
 /* What is opened in the place of a file: the name of the library of ours that has the file's name and is loaded, else
  * the file. */
-const char *opened_instead(const char *path)
+static struct opening opened_instead(const char *path)
 {
-  if (!real_dlopen) *(void **)&real_dlopen = dlsym(RTLD_NEXT, "dlopen");
+  struct opening o = {.path = path};
+  *(void **)&o.real_dlopen = dlsym(RTLD_NEXT, "dlopen");
   const char *name = path ? strrchr(path, '/') : NULL;
-  if (!name || strncmp(++name, "lib", 3) != 0) return path;
-  void *loaded = real_dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
-  if (!loaded) return path;
-  const bool ours = is_ours(loaded);
+  if (!name || strncmp(++name, "lib", 3) != 0) return o;
+  void *loaded = o.real_dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+  if (!loaded) return o;
+  if (is_ours(loaded)) o.path = name;
   dlclose(loaded);
-  return ours ? name : path;
+  return o;
 }
