@@ -64,6 +64,17 @@ static void level1(cublasHandle_t h)
   }
   std::complex<float> *dcx = device(cx), *dcy = device(cy), r;
   check(!cublasCdotu(h, 700, (cuComplex *)dcx, 1, (cuComplex *)dcy, 1, (cuComplex *)&r) && near(r.real(), u.real()) && near(r.imag(), u.imag()), "dotu");
+  const double factor = -0.75, *on_both[] = {&factor, device(std::vector<double>{-0.75})};
+  for (int side = 0; side < 2; side++) {
+    std::vector<std::complex<double>> z(cx.begin(), cx.end());
+    std::complex<double> *dz = device(z);
+    cublasSetPointerMode(h, side ? CUBLAS_POINTER_MODE_DEVICE : CUBLAS_POINTER_MODE_HOST);
+    bool scaled = !cublasZdscal(h, 350, on_both[side], (cuDoubleComplex *)dz, 2);
+    const std::vector<std::complex<double>> got_z = host(dz, 700);
+    for (int i = 0; i < 700; i++) scaled = scaled && got_z[i] == (i % 2 ? z[i] : -0.75 * z[i]);
+    check(scaled, side ? "scal of complex numbers by a real one on the device" : "scal of complex numbers by a real one");
+  }
+  cublasSetPointerMode(h, CUBLAS_POINTER_MODE_HOST);
   check(!cublasCdotc(h, 700, (cuComplex *)dcx, 1, (cuComplex *)dcy, 1, (cuComplex *)&r) && near(r.real(), v.real()) && near(r.imag(), v.imag()), "dotc");
 }
 

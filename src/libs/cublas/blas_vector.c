@@ -34,9 +34,7 @@ static blas_status scale(struct blas *h, int t, int64_t n, const void *alpha, in
   if (!blas_handle_is(h)) return BLAS_NOT_INITIALIZED;
   if (n <= 0 || incx <= 0) return BLAS_SUCCESS;
   if (!alpha) return BLAS_INVALID_VALUE;
-  if (alpha_type != types[t].data && h->pointer_mode == BLAS_DEVICE)
-    return blas_refuse("cublasCsscal, cublasZdscal", "a factor on the device");
-  struct ws_vector_args a = {.n = n, .incy = incx, .y = x};
+  struct ws_vector_args a = {.n = n, .incy = incx, .y = x, .real_alpha = alpha_type != types[t].data};
   a.alpha = blas_scalar(alpha, alpha_type, h->pointer_mode == BLAS_DEVICE);
   return each(h, KERNEL_sscal, t, &a);
 }

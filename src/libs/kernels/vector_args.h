@@ -18,6 +18,7 @@ struct ws_vector_args {
   int32_t what;                 /* enum ws_sum */
   int32_t result_type;
   int32_t type;                 /* of 16-bit elements: WS_F16 or WS_BF16 */
+  int32_t real_alpha;           /* of complex vectors: the factor of scal is real */
   int32_t wide_index;           /* the index of an extreme has 64 bits */
   void *result, *partial;
 };

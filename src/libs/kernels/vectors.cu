@@ -13,7 +13,11 @@ template <typename T> __device__ void axpy(const ws_vector_args &p)
 }
 template <typename T> __device__ void scal(const ws_vector_args &p)
 {
-  const T alpha = scalar<T>(p.alpha, sizeof(T) == 8 ? WS_F64 : WS_F32);
+  using R = typename traits<T>::real;
+  T alpha;
+  if constexpr (traits<T>::complex)
+    alpha = p.real_alpha ? T{scalar<R>(p.alpha, sizeof(R) == 8 ? WS_F64 : WS_F32), 0} : scalar<T>(p.alpha, 0);
+  else alpha = scalar<T>(p.alpha, sizeof(T) == 8 ? WS_F64 : WS_F32);
   T *y = (T *)p.y;
   AT(p.n, 1) y[i * p.incy] = alpha * y[i * p.incy];
 }
