@@ -106,7 +106,8 @@ uint64_t memory_left(const struct board *b)
 }
 
 /* Guest memory that counts as the GPU's. What fills a page begins at one, as GPUs' drivers have it, though they promise
- * 256 bytes alone: Taichi's runtime counts on 4,096. */
+ * 256 bytes alone: Taichi's runtime counts on 4,096, and operations that an RTX 3080 counted say so (docs/accuracy.md,
+ * HeCBench: memtest). */
 static uint64_t guest_alloc(struct shim *s, struct board *b, uint64_t bytes, const char *what)
 {
   char name[48];
