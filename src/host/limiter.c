@@ -178,6 +178,12 @@ static bool in_memory(enum speed_unit u)
   return u == SPEED_L1 || u == SPEED_TO_L2 || u == SPEED_FROM_L2 || u == SPEED_L2 || u == SPEED_DRAM;
 }
 
+/* Lanes without work cost the unit nothing outside of arithmetic: a product is a whole warp's, or given by one thread. */
+static bool has_lanes(enum speed_unit u)
+{
+  return !in_memory(u) && u != SPEED_TENSOR;
+}
+
 /* Is a third of the unit's load avoidable? `where`: the unit and its use. */
 static bool avoidable_load(const struct facts *f, enum speed_unit u, const char *where, struct limiter *l)
 {
@@ -191,7 +197,7 @@ static bool avoidable_load(const struct facts *f, enum speed_unit u, const char 
     *l = says(LIMITER_SPILLS, use, "%.0f %% of L1's sectors are of local memory; %s", 100 * f->local, where);
   else if (in_memory(u) && f->excess >= avoidable)
     *l = says(LIMITER_COALESCING, use, "%.0f %% of L1's sectors are excess; %s", 100 * f->excess, where);
-  else if (!in_memory(u) && f->lanes_off >= avoidable)
+  else if (has_lanes(u) && f->lanes_off >= avoidable)
     *l = says(LIMITER_DIVERGENCE, use, "%.1f of 32 lanes work; %s", 32 * (1 - f->lanes_off), where);
   else
     return false;

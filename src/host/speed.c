@@ -79,11 +79,17 @@ static struct speed of_fma(const struct base *b)
   return in_sm(b, taken + pipe_cycles(b, PIPE_ALU), 2 * b->p->sm_sub_cores);
 }
 
+/* Products of warpgroups and into tensor memory take the units of all four sub-cores. */
+static double whole_products(const struct base *b)
+{
+  return (double)(sim_counter(b->r, "gmma_cycles") + sim_counter(b->r, "tmem_pipe_cycles")) * b->p->sm_sub_cores;
+}
+
 static struct speed of_tensor(const struct base *b, const struct launch *l)
 {
   const struct gpu_inst_profile *f = b->r->profile;
   if (!l || !f) return (struct speed){NAN, NAN, NAN, NAN};
-  double taken = (double)sim_counter(b->r, "gmma_cycles");
+  double taken = whole_products(b);
   for (uint64_t i = 0; i < f->n_insts; i++) {
     const struct inst *in = &l->params.code.inst[i];
     if (in->pipe == PIPE_TENSOR && !(in->flags & INST_GMMA))

@@ -23,6 +23,12 @@ static uint64_t pipe(const struct sim_result *r, enum pipe p)
   return element(r, "pipe", PIPE__N, p);
 }
 
+/* Products and copies of tensor memory pass the pipe without being issued to it. */
+static uint64_t tensor(const struct sim_result *r)
+{
+  return pipe(r, PIPE_TENSOR) + sim_counter(r, "tmem_pipe_cycles");
+}
+
 static uint64_t state(const struct sim_result *r, enum warp_state s)
 {
   return element(r, "warp_state", WARP_STATE__N, s);
@@ -50,7 +56,7 @@ static bool limited_by_size(const struct sim_result *r)
 static void widen_tensor(struct params *p)
 {
   for (unsigned i = 0; i < MMA__N; i++) p->mma_interval[i] = 1;
-  p->gmma_column_cycles = 1;
+  p->ideal_tensor = true;
 }
 
 #define WHAT_IF(name, text, seen, ...)                                                             \

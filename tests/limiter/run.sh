@@ -62,6 +62,19 @@ if [ -x "$nvcc" ] && [ -f "$(dirname "$bin")/cuda/libwarpstep-cuda.so" ]; then
   [ $status -eq 2 ] && grep -q 'no launch that --time-kernels names' "$scratch/log" || why="status $status: $(tail -n 2 "$scratch/log")"
   verdict 'a launch that is not there' "$why"
 
+  # Products of tensor memory (in batches of five: four of them wait 128 cycles each for the pipe) and of warpgroups (512 in a row
+  # of 32 cycles) bound a kernel, and without that they follow each other as they issue: 1 to 10 cycles apart.
+  for way in b200:100a:$((64 * 4 * 128)) h100:90a:$((512 * 32)); do
+    IFS=: read -r gpu target waits <<<"$way"
+    "$nvcc" -std=c++17 -w -gencode "arch=compute_$target,code=sm_$target" -o "$scratch/tensor_pipe" tests/limiter/tensor_pipe.cu >"$scratch/log" 2>&1
+    "$bin" exec --gpu "$gpu" --set gpu.sms=2 --what-if pipe_tensor --time-kernels products "$scratch/tensor_pipe" >"$scratch/table" 2>&1
+    why=''
+    grep -q '^Limiter  *the tensor pipe$' "$scratch/table" || why="another limiter: $(grep -A 1 '^Limiter' "$scratch/table")"
+    awk -v waits="$waits" '{ gsub(",", "") } / all costs / { all = $3 } /^ *pipe_tensor/ { saved = all - $2 }
+      END { exit !(saved >= waits * (1 - 10 / 32) && saved < waits) }' "$scratch/table" || why+=" not $waits cycles: $(tail -n 3 "$scratch/table")"
+    verdict "the tensor pipe of $gpu" "$why"
+  done
+
   # Memory of the host and of another GPU: links bound what streams from it or to it and what chases pointers in it, the same
   # kernel on memory of its own GPU is bound by DRAM.
   "$nvcc" -arch=sm_86 -o "$scratch/linked" tests/limiter/linked.cu

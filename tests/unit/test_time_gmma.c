@@ -62,6 +62,27 @@ static void wait_for_all(void **state)
   free(m);
 }
 
+/* With ideal.tensor the second begins a cycle behind the first; both take as long as before. */
+static void ideal_units(void **state)
+{
+  struct rig r;
+  struct mock *m = mock_new(4, WARPS);
+  (void)state;
+  mock_set(m, 0, product(256, true, false));
+  mock_set(m, 1, product(256, true, true));
+  m->inst[1].ctrl.stall = 3;
+  mock_set(m, 2, wait_for(0));
+  rig_params(&r, "h200");
+  r.params.ideal_tensor = true;
+  rig_init(&r);
+  rig_run(&r, m);
+  assert_int_equal(m->issued[0][1], START + 1);
+  assert_int_equal(m->issued[0][3], START + 1 + 128 + LATENCY);
+  assert_int_equal(r.sm->stats.gmma_cycles, 2);
+  rig_free(&r);
+  free(m);
+}
+
 /* One of two groups may be open: the wait ends with the first. */
 static void wait_for_older(void **state)
 {
@@ -159,6 +180,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(wait_for_all),
+      cmocka_unit_test(ideal_units),
       cmocka_unit_test(wait_for_older),
       cmocka_unit_test(small_products_wait_for_shared_memory),
       cmocka_unit_test(sparse_products_read_twice_as_much_of_b),

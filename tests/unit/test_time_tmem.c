@@ -69,6 +69,33 @@ static void products(void **state)
   }
 }
 
+/* With ideal.tensor the pipe takes what comes a cycle later, and each is done as late as it was alone. */
+static void ideal_pipe(void **state)
+{
+  enum { FIRST = 1000, N = 5, COMMIT = 0 };
+  const struct inst product = tensor_inst(TMEM_PRODUCT, 0), copy = tensor_inst(TMEM_COPY, 0);
+  const struct tensor_work x = {.b_bytes = 256 * 32, .columns = 256, .ctas = 1}, bytes = {.a_bytes = 4096, .ctas = 1};
+  uint64_t done[2];
+  (void)state;
+  for (unsigned ideal = 0; ideal < 2; ideal++) {
+    struct rig r;
+    rig_params(&r, "b200");
+    r.params.ideal_tensor = ideal;
+    rig_init(&r);
+    struct tmem *t = &r.sm->tmem;
+    tmem_issue(t, 0, 0, &product, &x, FIRST);
+    tmem_note(t, 0, 0, COMMIT);
+    done[ideal] = t->noted[COMMIT];
+    for (unsigned i = 1; i < N; i++) tmem_issue(t, 0, 0, &product, &x, FIRST + i);
+    tmem_issue(t, 0, 1, &copy, &bytes, FIRST + N);
+    tmem_note(t, 0, 0, COMMIT);
+    assert_int_equal(t->free_at - FIRST, ideal ? N + 1 : N * 128 + 64);
+    assert_int_equal(t->noted[COMMIT] - done[ideal], ideal ? N - 1 : (N - 1) * 128 + r.params.tmem_queue_cycles);
+    rig_free(&r);
+  }
+  assert_int_equal(done[0], done[1]);
+}
+
 /* A load of four registers, 512 bytes: 35 cycles; stores each 8, with a wait 40, a wait alone 11. */
 static void moves(void **state)
 {
@@ -148,6 +175,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(products),
+      cmocka_unit_test(ideal_pipe),
       cmocka_unit_test(moves),
       cmocka_unit_test(copies),
       cmocka_unit_test(commits),

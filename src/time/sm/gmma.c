@@ -9,6 +9,7 @@ void gmma_init(struct gmma *g, struct arena *a, const struct params *p)
   *g = (struct gmma){.column_cycles = p->gmma_column_cycles,
                      .shared_bytes = p->gmma_shared_bytes,
                      .latency = p->lat[LAT_GMMA],
+                     .ideal = p->ideal_tensor,
                      .next_at = CYCLE_NEVER};
   BUG_ON(p->gmma_queue_entries > GMMA_QUEUE || p->sm_sub_cores > GMMA_SUB_CORES);
   g->group = ARENA_ARRAY(a, struct gmma_group, GMMA_GROUPS);
@@ -75,14 +76,14 @@ static void begin(struct gmma *g, uint64_t now)
 {
   struct gmma_group *w = &g->group[g->ready[g->ready_head]];
   struct gmma_product *x = &w->product[w->head];
-  uint64_t cycles = duration(g, &x->inst->gmma);
+  const uint64_t cycles = duration(g, &x->inst->gmma), taken = g->ideal ? 1 : cycles;
   g->ready_head = (g->ready_head + 1) % GMMA_READY;
   g->n_ready--;
-  g->free_at = now + cycles;
+  g->free_at = now + taken;
   g->stats->gmma_products++;
-  g->stats->gmma_cycles += cycles;
+  g->stats->gmma_cycles += taken;
   for (unsigned i = 0; i < GMMA_WARPS; i++) {
-    end_part(g, x->inst, &x->part[i], now, g->free_at + g->latency);
+    end_part(g, x->inst, &x->part[i], now, now + cycles + g->latency);
     w->issued[i]--;
   }
   x->n_parts = 0;

@@ -1,6 +1,6 @@
 /* Products of warpgroups (wgmma): the four tensor units of an SM work on one together.
  *
- *   params  gmma.column_cycles, gmma.shared_bytes, gmma.queue_entries, lat.gmma
+ *   params  gmma.column_cycles, gmma.shared_bytes, gmma.queue_entries, lat.gmma, ideal.tensor
  *   ports   in: HGMMA and its like as the four warps issue them; out: counters that drop in their sub-cores
  *   rule    a product begins when its fourth warp has issued it and the units are free, in the order in which products
  *           become complete. It takes them column_cycles for each eight columns, longer when its matrices take longer
@@ -51,6 +51,7 @@ struct gmma_client {
 
 struct gmma {
   unsigned column_cycles, shared_bytes, latency; /* params */
+  bool ideal;                        /* ideal.tensor: a product takes the units one cycle, results are as late */
   struct gmma_group *group;          /* by number: that of a warpgroup's first warp among the SM's slots */
   uint8_t *ready;                    /* ring: groups with a complete product that has not begun, in order */
   unsigned ready_head, n_ready;

@@ -22,6 +22,7 @@ void tmem_init(struct tmem *t, struct arena *a, const struct params *p, unsigned
                      .pair_read_cycles = p->tmem_pair_read_cycles,
                      .scaled_cycles = p->tmem_scaled_cycles,
                      .queue_cycles = p->tmem_queue_cycles,
+                     .ideal = p->ideal_tensor,
                      .noted = ARENA_ARRAY(a, uint64_t, txns),
                      .queue = ARENA_ARRAY(a, struct tmem_commit, txns),
                      .cap = txns,
@@ -68,9 +69,10 @@ static struct tmem_times pass_pipe(struct tmem *t, unsigned sub_core, unsigned w
   const bool waits = t->free_at > now;
   const uint64_t start = waits ? t->free_at : now;
   uint64_t *done = &t->done_at[sub_core][warp];
-  t->free_at = start + interval;
+  const uint64_t taken = t->ideal ? 1 : interval;
+  t->free_at = start + taken;
   *done = later(*done, start + latency + (waits ? t->queue_cycles : 0));
-  t->stats->tmem_pipe_cycles += interval;
+  t->stats->tmem_pipe_cycles += taken;
   return (struct tmem_times){.visible = now + ISSUE_STAGES + 1, .read = now + ISSUE_STAGES + 1, .step = 1};
 }
 

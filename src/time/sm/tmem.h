@@ -1,6 +1,6 @@
 /* Tensor memory of an SM (tcgen05, sm_100a and its kin) and the one tensor pipe that works on it.
  *
- *   params  tmem.*
+ *   params  tmem.*, ideal.tensor (what passes the pipe takes it one cycle and is done as late as alone)
  *   ports   in: loads, stores, fences, copies and products as warps issue them; commits that the memory unit grants
  *           out: when results are written and sources are read (the caller drops the counters); commits that are due
  *   rule    loads and stores pass a port of their sub-core, tmem.load_bytes or store_bytes a cycle, in order; a load's
@@ -48,6 +48,7 @@ struct tmem {
   unsigned load_cycles, load_bytes, store_cycles, store_bytes, fence_cycles, shared_bytes; /* params */
   unsigned copy_cycles, copy_bytes, product_cycles, pair_cycles, narrow_pair_cycles, pair_read_cycles, scaled_cycles;
   unsigned queue_cycles;
+  bool ideal;
   uint64_t load_free_at[TMEM_SUB_CORES], store_free_at[TMEM_SUB_CORES];
   uint64_t stored_at[TMEM_SUB_CORES][SUB_CORE_MAX_WARPS]; /* all stores of the warp are there */
   uint64_t done_at[TMEM_SUB_CORES][SUB_CORE_MAX_WARPS];   /* all its products and copies are done */
