@@ -12,8 +12,9 @@ static const struct cli_option options[] = {
                               "each has its own (the default)"},
   {OPT_SET, "set", "KEY=VALUE", "change one parameter of the preset (repeatable)"},
   {OPT_CLOCK, "clock", "MHZ", "lock the SM clock; L2 follows it, DRAM keeps its own"},
-  {OPT_MIG, "mig", "PROFILE,...", "the GPU cut into instances, as 3g.20gb,1g.5gb of an a100; the program has the\n"
-                                  "first, or that of CUDA_VISIBLE_DEVICES (docs/exec.md)"},
+  {OPT_MIG, "mig", "PROFILE,...", "the GPU cut into instances, as 3g.20gb,1g.5gb of an a100, or GPUs of a\n"
+                                  "machine, as 0:3g.20gb,1g.5gb,2:1g.5gb; the program has the first, or that\n"
+                                  "of CUDA_VISIBLE_DEVICES (docs/exec.md)"},
   {OPT_TIMED, "timed", NULL, "simulate the time of every launch (the default)"},
   {OPT_FUNCTIONAL, "functional", NULL, "compute results only; times are nominal (docs/exec.md)"},
   {OPT_TIME_KERNELS, "time-kernels", "WHICH", "time only launches N..M (from 1; several with commas), or those whose\n"

@@ -7,6 +7,7 @@
 #include "base/settings.h"
 #include "cli/program_settings.h"
 #include "config/machine_preset.h"
+#include "config/mig.h"
 
 /* Each of its GPUs, which may be different ones, takes all that is set. */
 static bool settings_fit(const struct machine_preset *m, const char *dir, FILE *out, char *const *text, struct err *e)
@@ -17,14 +18,23 @@ static bool settings_fit(const struct machine_preset *m, const char *dir, FILE *
   return true;
 }
 
-bool exec_machine_check(const char **name, const char *dir, FILE *out, char *const *text, unsigned *sms, struct err *e)
+static bool instances_fit(const struct machine_preset *m, const char *mig, struct err *e)
+{
+  struct mig_instance instance[MIG_MAX_INSTANCES];
+  for (unsigned i = 0, n; mig && i < m->n_gpus; i++)
+    TRY(mig_cut(&m->params[i], (struct mig_list){mig, m->n_gpus}, i, instance, &n, e));
+  return true;
+}
+
+bool exec_machine_check(const char **name, const char *mig, const char *dir, FILE *out, char *const *text,
+                        unsigned *sms, struct err *e)
 {
   struct machine_preset m;
   TRY(machine_load(*name, dir, &m, e));
   *sms = 0;
   for (unsigned i = 0; i < m.n_gpus; i++)
     if (m.params[i].gpu_sms > *sms) *sms = m.params[i].gpu_sms;
-  const bool fit = settings_fit(&m, dir, out, text, e);
+  const bool fit = instances_fit(&m, mig, e) && settings_fit(&m, dir, out, text, e);
   machine_preset_free(&m);
   if (!fit) return false;
   if (!settings_is_path(*name)) return true;

@@ -41,12 +41,10 @@ static bool check_which(const struct exec_run *x, struct err *e)
 /* What looks at one GPU alone. */
 static bool check_machine(struct exec_run *x, const char *dir, struct err *e)
 {
-  const char *other = x->gpu        ? "--gpu: the machine says which GPUs there are"
-                      : x->mig      ? "--mig, which cuts one GPU"
-                                    : NULL;
-  if (other) return err_set(e, "--machine %s: not with %s", x->machine, other);
+  if (x->gpu) return err_set(e, "--machine %s: not with --gpu: the machine says which GPUs there are", x->machine);
   unsigned sms;
-  return exec_machine_check(&x->machine, dir, x->out, &x->text, &sms, e) && activity_choice_fits(&x->shown, sms, e);
+  return exec_machine_check(&x->machine, x->mig, dir, x->out, &x->text, &sms, e) &&
+         activity_choice_fits(&x->shown, sms, e);
 }
 
 /* Into the first of the instances; others differ in size alone. */
@@ -56,7 +54,7 @@ static bool cut_first(const struct exec_run *x, struct preset *p, struct err *e)
   char first[MIG_PROFILE_TEXT + 8];
   unsigned n;
   if (!x->mig) return true;
-  TRY(mig_cut(&p->params, x->mig, instance, &n, e));
+  TRY(mig_cut(&p->params, (struct mig_list){x->mig, 1}, 0, instance, &n, e));
   snprintf(first, sizeof first, "mig=%s", instance[0].profile);
   return preset_override(p, first, e);
 }

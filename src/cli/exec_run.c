@@ -307,6 +307,7 @@ static int check_ranks(const struct cli_command *cmd, const struct exec_run *x)
   if (!x->timed || x->which || x->html || x->timeline || x->what_if.costs)
     return cli_usage_error(cmd, "--ranks: not with --functional, --time-kernels, --html, --timeline or --what-if, "
                                 "which look into all GPUs: leave --ranks out, launches and times are the same");
+  if (x->mig) return cli_usage_error(cmd, "--ranks: not with --mig: a process has one instance then, beside no other");
   fflush(x->out);
   return rank_choice_check(cmd, x->text);
 }

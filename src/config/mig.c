@@ -1,6 +1,7 @@
 #include "config/mig.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/arith.h"
@@ -105,24 +106,51 @@ static unsigned memory_slices(const struct params *p)
   return 0;
 }
 
-bool mig_cut(const struct params *p, const char *list, struct mig_instance to[MIG_MAX_INSTANCES], unsigned *n,
-             struct err *e)
+enum { EVERY_GPU = -1 };
+
+/* "2:" in front of an entry: it and what follows are of GPU 2. */
+static bool take_number(const char **at, const struct mig_list *l, long *gpu, struct err *e)
+{
+  char *end;
+  const size_t digits = strspn(*at, "0123456789");
+  if (!digits || (*at)[digits] != ':') return true;
+  *gpu = strtol(*at, &end, 10);
+  if (*gpu >= (long)l->n_gpus)
+    return err_set(e, "mig %.60s: there is no GPU %.*s, of %u", l->text, (int)earlier(digits, 20), *at, l->n_gpus);
+  *at = end + 1;
+  return true;
+}
+
+static bool has_room(const struct params *p, const struct mig_instance *of, unsigned n)
+{
+  unsigned sms = 0, memory = 0;
+  for (unsigned i = 0; i < n; i++) sms += of[i].gpu_slices, memory += of[i].memory_slices;
+  return sms <= mig_gpu_slices(p) && memory <= memory_slices(p);
+}
+
+static bool too_few(const struct params *p, const struct mig_list *l, struct err *e)
+{
+  return err_set(e, "mig %.60s: %s has %u slices of SMs and %u of memory, too few for these", l->text, p->name,
+                 mig_gpu_slices(p), memory_slices(p));
+}
+
+bool mig_cut(const struct params *p, struct mig_list l, unsigned gpu, struct mig_instance to[MIG_MAX_INSTANCES],
+             unsigned *n, struct err *e)
 {
   char name[MIG_PROFILE_TEXT];
-  unsigned sms = 0, memory = 0;
+  long of = EVERY_GPU;
   *n = 0;
-  for (const char *at = list;; at++) {
+  for (const char *at = l.text;; at++) {
+    TRY(take_number(&at, &l, &of, e));
     const size_t length = strcspn(at, ",");
-    snprintf(name, sizeof name, "%.*s", (int)length, at);
     struct mig_instance x;
-    if (!add_instance(p, name, &x, e)) return false;
-    sms += x.gpu_slices;
-    memory += x.memory_slices;
-    if (*n == MIG_MAX_INSTANCES || sms > mig_gpu_slices(p) || memory > memory_slices(p))
-      return err_set(e, "mig %.60s: %s has %u slices of SMs and %u of memory, too few for these", list, p->name,
-                     mig_gpu_slices(p), memory_slices(p));
-    to[(*n)++] = x;
+    snprintf(name, sizeof name, "%.*s", (int)earlier(length, sizeof name - 1), at);
+    if (of == EVERY_GPU || of == (long)gpu) {
+      TRY(add_instance(p, name, &x, e));
+      if (*n == MIG_MAX_INSTANCES) return too_few(p, &l, e);
+      to[(*n)++] = x;
+    }
     at += length;
-    if (!*at) return true;
+    if (!*at) return has_room(p, to, *n) || too_few(p, &l, e);
   }
 }

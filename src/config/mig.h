@@ -33,10 +33,17 @@ struct mig_instance {
 /* How many slices of SMs the GPU has for instances; 0: no instances of it are known. */
 unsigned mig_gpu_slices(const struct params *);
 
-/* The instances of a list such as "3g.20gb,1g.5gb", which the GPU has room for: slices of SMs and of memory
+/* A list such as "3g.20gb,1g.5gb", of every GPU of n_gpus; "1:3g.20gb,1g.5gb,3:1g.5gb": of GPU 1 and GPU 3, others stay
+ * whole (what stands before the first number is of every GPU). */
+struct mig_list {
+  const char *text;
+  unsigned n_gpus;
+};
+
+/* The instances that it has for GPU number `gpu`, 0: none, which the GPU has room for: slices of SMs and of memory
  * (NVIDIA's MIG user guide, "Partitioning": each is in one instance). False with *e filled: it has not, or has none
- * such. */
-bool mig_cut(const struct params *, const char *list, struct mig_instance to[MIG_MAX_INSTANCES], unsigned *n,
-             struct err *e);
+ * such, or the list names a GPU that is not there. */
+bool mig_cut(const struct params *, struct mig_list, unsigned gpu, struct mig_instance to[MIG_MAX_INSTANCES],
+             unsigned *n, struct err *e);
 
 #endif

@@ -22,7 +22,7 @@ bool device_attribute(const struct board *b, int attribute, int *value)
 CUuuid device_uuid(const struct board *b)
 {
   const struct boards *x = &b->shim->boards;
-  if (x->n_mig) return instance_uuid(x, x->machine.params[b->node].name, x->instance);
+  if (x->instance >= 0) return instance_uuid(x, (unsigned)x->instance);
   return board_uuid(b->preset.params.name, b->node);
 }
 

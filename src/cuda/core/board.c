@@ -42,8 +42,10 @@ static bool load_preset(struct shim *s, struct board *b, const char *name, const
 {
   char cut[MIG_PROFILE_TEXT + 8];
   TRY(preset_load(name, dir, &b->preset, e));
-  snprintf(cut, sizeof cut, "mig=%s", s->boards.mig[s->boards.instance].profile);
-  if (s->boards.n_mig) TRY(preset_override(&b->preset, cut, e));
+  if (s->boards.instance >= 0) {
+    snprintf(cut, sizeof cut, "mig=%s", s->boards.mig[s->boards.instance].is.profile);
+    TRY(preset_override(&b->preset, cut, e));
+  }
   if (s->options.machine) take_links(&s->boards, b);
   for (unsigned i = 0; i < s->options.n_set; i++) TRY(preset_override(&b->preset, s->options.set[i], e));
   struct machine_what_if without;
@@ -143,38 +145,61 @@ static void make_boards(struct boards *x, unsigned n, const unsigned *node)
   for (unsigned i = 0; i < n; i++) x->of[i].number = i, x->of[i].node = node[i];
 }
 
-static bool load_machine(struct shim *s, const char *dir, struct err *e)
+/* Into instances, as the options say. */
+static bool cut_boards(struct shim *s, struct err *e)
+{
+  struct boards *x = &s->boards;
+  const struct mig_list list = {s->options.mig, x->machine.n_gpus};
+  struct mig_instance own[MIG_MAX_INSTANCES];
+  for (unsigned node = 0, n; list.text && node < x->machine.n_gpus; node++) {
+    TRY(mig_cut(&x->machine.params[node], list, node, own, &n, e));
+    for (unsigned i = 0; i < n; i++) x->mig[x->n_mig++] = (struct board_instance){node, i, own[i]};
+  }
+  return true;
+}
+
+int board_first_instance(const struct boards *x, unsigned node)
+{
+  for (unsigned i = 0; i < x->n_mig; i++)
+    if (x->mig[i].node == node) return (int)i;
+  return -1;
+}
+
+/* What the program sees of the machine: whole GPUs, or one instance of one. */
+static bool see_machine(struct shim *s, const char *dir, struct err *e)
 {
   struct boards *x = &s->boards;
   unsigned node[BOARDS_MAX];
-  TRY(machine_load(s->options.machine, dir, &x->machine, e));
-  struct machine_what_if without;
-  if (what_if(s, &without) && without.machine) without.machine(&x->machine);
-  make_boards(x, visible_boards(&x->machine, getenv("CUDA_VISIBLE_DEVICES"), node), node);
+  TRY(cut_boards(s, e));
+  make_boards(x, visible_boards(x, getenv("CUDA_VISIBLE_DEVICES"), node, &x->instance), node);
   x->topology = topology_new(&x->machine, &x->arena);
   for (unsigned i = 0; i < x->n; i++) TRY(load_preset(s, &x->of[i], x->machine.gpu[x->of[i].node], dir, e));
   return true;
 }
 
-/* One of the instances that the GPU is cut into: the machine's is the whole GPU. */
-static bool load_instance(struct shim *s, const char *dir, struct err *e)
+static bool load_machine(struct shim *s, const char *dir, struct err *e)
 {
   struct boards *x = &s->boards;
+  TRY(machine_load(s->options.machine, dir, &x->machine, e));
+  struct machine_what_if without;
+  if (what_if(s, &without) && without.machine) without.machine(&x->machine);
+  return see_machine(s, dir, e);
+}
+
+/* A GPU that is cut into instances, in a machine of its own. */
+static bool load_cut(struct shim *s, const char *dir, struct err *e)
+{
   struct params whole;
-  TRY(params_load(s->options.gpu, dir, &whole, e) && mig_cut(&whole, s->options.mig, x->mig, &x->n_mig, e));
-  const int instance = visible_instance(x, whole.name, getenv("CUDA_VISIBLE_DEVICES"));
-  machine_of_gpu(s->options.gpu, &whole, &x->machine);
-  x->topology = topology_new(&x->machine, &x->arena);
-  make_boards(x, instance >= 0, &(unsigned){0});
-  x->instance = instance >= 0 ? (unsigned)instance : 0;
-  return !x->n || load_preset(s, &x->of[0], s->options.gpu, dir, e);
+  TRY(params_load(s->options.gpu, dir, &whole, e));
+  machine_of_gpu(s->options.gpu, &whole, &s->boards.machine);
+  return see_machine(s, dir, e);
 }
 
 /* Without a machine: the one that the GPU's preset means. */
 static bool load_gpu(struct shim *s, const char *dir, struct err *e)
 {
   struct boards *x = &s->boards;
-  if (s->options.mig) return load_instance(s, dir, e);
+  if (s->options.mig) return load_cut(s, dir, e);
   make_boards(x, 1, &(unsigned){0});
   TRY(load_preset(s, &x->of[0], s->options.gpu, dir, e));
   machine_of_gpu(s->options.gpu, &x->of[0].preset.params, &x->machine);
@@ -188,6 +213,7 @@ bool boards_start(struct shim *s, struct err *e)
   char dir[4096];
   if (s->options.machine && s->options.trace)
     return err_set(e, "--machine: traces are of one GPU: leave --machine out, --gpu says which");
+  x->instance = -1;
   TRY(presets_dir(s->options.presets, dir, sizeof dir, e));
   TRY(board_ranks_join(s, e));
   TRY(s->options.machine ? load_machine(s, dir, e) : load_gpu(s, dir, e));

@@ -60,14 +60,21 @@ struct board {
   struct pool *pool, *pool_now; /* its default pool, once it was asked for; the one in use, NULL: that one */
 };
 
+/* An instance that a GPU of the machine is cut into. */
+struct board_instance {
+  unsigned node, number; /* of the GPU; among its instances, from 0 */
+  struct mig_instance is;
+};
+
 /* All of them, and how they are joined. */
 struct boards {
   struct board *of; /* by number */
   unsigned n;
   unsigned page_bits; /* of all images */
   struct machine_preset machine;
-  struct mig_instance mig[MIG_MAX_INSTANCES]; /* that its GPU is cut into; its params are the whole GPU's */
-  unsigned n_mig, instance;      /* how many, 0: it is whole; which of them is the program's */
+  struct board_instance mig[BOARDS_MAX * MIG_MAX_INSTANCES]; /* GPU by GPU; the machine's params are whole GPUs' */
+  unsigned n_mig;                /* 0: all GPUs are whole */
+  int instance;                  /* the program's, its only device then; -1: none */
   struct topology *topology;
   struct surroundings *surroundings; /* that all stand in; NULL: none, or each in its own */
   struct arena arena;
@@ -75,6 +82,9 @@ struct boards {
 
 /* Makes them as the options say: presets, memory, simulators. None is left (CUDA_VISIBLE_DEVICES): n is 0. */
 bool boards_start(struct shim *, struct err *e);
+
+/* The first instance of the machine's GPU, an index of boards.mig; -1: it is whole. */
+int board_first_instance(const struct boards *, unsigned node);
 
 /* NULL: there is no such device. */
 struct board *board_at(const struct shim *, int number);

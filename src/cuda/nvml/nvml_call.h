@@ -53,11 +53,12 @@ static inline nvmlDevice_t nvml_instance_handle(unsigned instance)
   return (nvmlDevice_t)(uintptr_t)(MACHINE_MAX_GPUS + 1 + instance);
 }
 
-/* MIG_MAX_INSTANCES or more: it is none. */
+/* NVML_INSTANCES or more: it is none. */
+enum { NVML_INSTANCES = BOARDS_MAX * MIG_MAX_INSTANCES };
 static inline unsigned nvml_instance(nvmlDevice_t device)
 {
   const uintptr_t number = (uintptr_t)device - MACHINE_MAX_GPUS - 1;
-  return number < MIG_MAX_INSTANCES ? (unsigned)number : MIG_MAX_INSTANCES;
+  return number < NVML_INSTANCES ? (unsigned)number : NVML_INSTANCES;
 }
 
 static inline bool nvml_is_gpu(const struct shim *s, unsigned node)
@@ -69,7 +70,7 @@ static inline bool nvml_is_gpu(const struct shim *s, unsigned node)
  * instances all of it. */
 static inline const struct params *nvml_params(const struct shim *s, unsigned gpu)
 {
-  const struct board *b = s->boards.n_mig ? NULL : board_at_node(s, (int)gpu);
+  const struct board *b = board_first_instance(&s->boards, gpu) >= 0 ? NULL : board_at_node(s, (int)gpu);
   return b ? &b->preset.params : &s->boards.machine.params[gpu];
 }
 

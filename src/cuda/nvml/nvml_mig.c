@@ -8,23 +8,17 @@
 #include "cuda/core/visible_boards.h"
 #include "cuda/nvml/nvml_call.h"
 
-static const struct mig_instance *instance_of(const struct shim *s, nvmlDevice_t device)
+static const struct board_instance *instance_of(const struct shim *s, nvmlDevice_t device)
 {
   const unsigned i = nvml_instance(device);
   return i < s->boards.n_mig ? &s->boards.mig[i] : NULL;
-}
-
-/* Of the whole GPU, which there is one of where instances are. */
-static const struct params *whole(const struct shim *s)
-{
-  return &s->boards.machine.params[0];
 }
 
 static nvmlReturn_t mode_of(const struct shim *s, unsigned gpu, unsigned *current, unsigned *pending)
 {
   if (!current || !pending) return NVML_ERROR_INVALID_ARGUMENT;
   if (!mig_gpu_slices(nvml_params(s, gpu))) return NVML_ERROR_NOT_SUPPORTED;
-  *current = *pending = s->boards.n_mig > 0;
+  *current = *pending = board_first_instance(&s->boards, gpu) >= 0;
   return NVML_SUCCESS;
 }
 
@@ -44,7 +38,10 @@ static nvmlReturn_t by_index(const struct shim *s, unsigned gpu, unsigned index,
   const unsigned most = mig_gpu_slices(nvml_params(s, gpu));
   if (!most) return NVML_ERROR_NOT_SUPPORTED;
   if (index >= most || !instance) return NVML_ERROR_INVALID_ARGUMENT;
-  return index < s->boards.n_mig ? ANSWER(instance, nvml_instance_handle(index)) : NVML_ERROR_NOT_FOUND;
+  for (unsigned i = 0; i < s->boards.n_mig; i++)
+    if (s->boards.mig[i].node == gpu && s->boards.mig[i].number == index)
+      return ANSWER(instance, nvml_instance_handle(i));
+  return NVML_ERROR_NOT_FOUND;
 }
 
 nvmlReturn_t nvmlDeviceGetMigDeviceHandleByIndex(nvmlDevice_t device, unsigned index, nvmlDevice_t *instance)
@@ -52,9 +49,19 @@ nvmlReturn_t nvmlDeviceGetMigDeviceHandleByIndex(nvmlDevice_t device, unsigned i
   ON_GPU(device, by_index(s, gpu, index, instance));
 }
 
+static nvmlReturn_t gpu_of(const struct board_instance *x, nvmlDevice_t *device)
+{
+  return x ? ANSWER(device, nvml_handle(x->node)) : NVML_ERROR_INVALID_ARGUMENT;
+}
+
 nvmlReturn_t nvmlDeviceGetDeviceHandleFromMigDeviceHandle(nvmlDevice_t instance, nvmlDevice_t *device)
 {
-  NVML(instance_of(s, instance) ? ANSWER(device, nvml_handle(0)) : NVML_ERROR_INVALID_ARGUMENT);
+  NVML(gpu_of(instance_of(s, instance), device));
+}
+
+static nvmlReturn_t id_of(const struct board_instance *x, unsigned *id)
+{
+  return x ? ANSWER(id, instance_id(x->number)) : NVML_ERROR_INVALID_ARGUMENT;
 }
 
 static nvmlReturn_t kind_of(const struct shim *s, nvmlDevice_t device, unsigned *is)
@@ -71,7 +78,7 @@ nvmlReturn_t nvmlDeviceIsMigDeviceHandle(nvmlDevice_t device, unsigned *is)
 
 nvmlReturn_t nvmlDeviceGetGpuInstanceId(nvmlDevice_t instance, unsigned *id)
 {
-  NVML(instance_of(s, instance) ? ANSWER(id, instance_id(nvml_instance(instance))) : NVML_ERROR_INVALID_ARGUMENT);
+  NVML(id_of(instance_of(s, instance), id));
 }
 
 /* All of a GPU instance is one compute instance. */
@@ -80,9 +87,10 @@ nvmlReturn_t nvmlDeviceGetComputeInstanceId(nvmlDevice_t instance, unsigned *id)
   NVML(instance_of(s, instance) ? ANSWER(id, 0) : NVML_ERROR_INVALID_ARGUMENT);
 }
 
-static nvmlReturn_t attributes_of(const struct mig_instance *x, nvmlDeviceAttributes_t *to)
+static nvmlReturn_t attributes_of(const struct board_instance *of, nvmlDeviceAttributes_t *to)
 {
-  if (!x || !to) return NVML_ERROR_INVALID_ARGUMENT;
+  if (!of || !to) return NVML_ERROR_INVALID_ARGUMENT;
+  const struct mig_instance *x = &of->is;
   *to = (nvmlDeviceAttributes_t){.multiprocessor_count = x->sms, .shared_copy_engines = x->engines,
                                  .gpu_instance_slices = x->gpu_slices, .compute_instance_slices = x->gpu_slices,
                                  .memory_mb = x->memory_mib};
@@ -104,9 +112,9 @@ nvmlReturn_t nvmlDeviceGetAttributes(nvmlDevice_t instance, nvmlDeviceAttributes
 nvmlReturn_t nvml_instance_name(const struct shim *s, nvmlDevice_t instance, char *text, unsigned bytes)
 {
   char name[PARAM_TEXT_MAX + MIG_PROFILE_TEXT + 8];
-  const struct mig_instance *x = instance_of(s, instance);
+  const struct board_instance *x = instance_of(s, instance);
   if (!x) return NVML_ERROR_INVALID_ARGUMENT;
-  snprintf(name, sizeof name, "%s MIG %s", whole(s)->name, x->profile);
+  snprintf(name, sizeof name, "%s MIG %s", s->boards.machine.params[x->node].name, x->is.profile);
   return nvml_text(text, bytes, name);
 }
 
@@ -114,7 +122,7 @@ nvmlReturn_t nvml_instance_uuid(const struct shim *s, nvmlDevice_t instance, cha
 {
   char uuid[BOARD_UUID_TEXT];
   if (!instance_of(s, instance)) return NVML_ERROR_INVALID_ARGUMENT;
-  instance_uuid_text(&s->boards, whole(s)->name, nvml_instance(instance), uuid);
+  instance_uuid_text(&s->boards, nvml_instance(instance), uuid);
   return nvml_text(text, bytes, uuid);
 }
 
@@ -122,7 +130,7 @@ nvmlReturn_t nvml_instance_by_uuid(const struct shim *s, const char *text, nvmlD
 {
   char uuid[BOARD_UUID_TEXT];
   for (unsigned i = 0; i < s->boards.n_mig; i++) {
-    instance_uuid_text(&s->boards, whole(s)->name, i, uuid);
+    instance_uuid_text(&s->boards, i, uuid);
     if (strcasecmp(uuid, text) == 0) return ANSWER(device, nvml_instance_handle(i));
   }
   return NVML_ERROR_NOT_FOUND;
@@ -130,10 +138,10 @@ nvmlReturn_t nvml_instance_by_uuid(const struct shim *s, const char *text, nvmlD
 
 nvmlReturn_t nvml_instance_memory(const struct shim *s, nvmlDevice_t instance, nvmlMemory_t *to)
 {
-  const struct mig_instance *x = instance_of(s, instance);
-  const struct board *own = s->boards.n && s->boards.instance == nvml_instance(instance) ? &s->boards.of[0] : NULL;
+  const struct board_instance *x = instance_of(s, instance);
+  const struct board *own = s->boards.instance == (int)nvml_instance(instance) ? &s->boards.of[0] : NULL;
   if (!x || !to) return NVML_ERROR_INVALID_ARGUMENT;
-  *to = (nvmlMemory_t){.total = x->memory_mib << 20, .used = own ? own->bytes : 0};
+  *to = (nvmlMemory_t){.total = x->is.memory_mib << 20, .used = own ? own->bytes : 0};
   to->free = to->used < to->total ? to->total - to->used : 0;
   return NVML_SUCCESS;
 }

@@ -40,7 +40,8 @@ static bool has_context(const struct shim *s, const struct board *b)
 static struct listing computing(const struct shim *s, unsigned gpu)
 {
   const struct board *b = board_at_node(s, (int)gpu);
-  struct listing l = {.known = s->boards.n_mig > 0, .instance = s->boards.instance};
+  const int own = s->boards.instance;
+  struct listing l = {.known = own >= 0, .instance = own >= 0 ? s->boards.mig[own].number : 0};
   if (!b) return l;
   if (s->mps) add(&l, mps_server_process(s), NOT_AVAILABLE);
   else if (b->bytes || has_context(s, b)) add(&l, (unsigned)getpid(), b->bytes);
