@@ -156,7 +156,7 @@ static bool start_mps(struct exec_run *x, struct share_hub *hub, struct err *e)
   struct preset p;
   TRY(presets_dir(x->presets, dir, sizeof dir, e) && preset_load(x->gpu, dir, &p, e));
   const bool ok = cut_first(x, &p, e) && program_settings_apply(x->out, &x->text, &p, e) &&
-                  mps_hub_start(hub, &p.params, x->threads ? x->threads : 1, e);
+                  mps_hub_start(hub, &p.params, (struct mps_way){x->threads ? x->threads : 1, x->html != NULL}, e);
   preset_free(&p);
   return ok;
 }

@@ -217,14 +217,14 @@ static void wait_for_more(struct mps_hub *h, bool look_again)
   if (ppoll(p, n, look_again ? &soon : NULL, NULL) > 0 && p[0].revents) welcome(h);
 }
 
-static void serve(int listener, pid_t root, const struct params *p, unsigned threads, int page)
+static void serve(int listener, pid_t root, const struct params *p, struct mps_way way, int page)
 {
   struct mps_hub *h = mem_zeroed(1, sizeof *h);
   void *at = mmap(NULL, sizeof(struct mps_page), PROT_READ | PROT_WRITE, MAP_SHARED, page, 0);
   NO_MEMORY_IF(at == MAP_FAILED);
   h->listener = listener;
   h->root = root;
-  h->server = mps_server_new(p, threads, at, send_to, input, h);
+  h->server = mps_server_new(p, way, at, send_to, input, h);
   for (unsigned i = 0; i < MPS_PROCESSES; i++) h->end[i].fd = -1;
   for (;;) {
     hear_all(h);
@@ -233,10 +233,10 @@ static void serve(int listener, pid_t root, const struct params *p, unsigned thr
   }
 }
 
-bool mps_hub_start(struct share_hub *h, const struct params *p, unsigned threads, struct err *e)
+bool mps_hub_start(struct share_hub *h, const struct params *p, struct mps_way way, struct err *e)
 {
   struct share_place at;
   TRY(share_hub_place(&at, SOCK_STREAM, sizeof(struct mps_page), e));
-  if (share_hub_fork(h, &at)) serve(at.listener, at.root, p, threads, at.page);
+  if (share_hub_fork(h, &at)) serve(at.listener, at.root, p, way, at.page);
   return share_hub_parent(h, &at, e);
 }

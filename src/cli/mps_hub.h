@@ -6,11 +6,12 @@
 #define WS_CLI_MPS_HUB_H
 
 #include "cli/share_hub.h"
+#include "host/mps_server.h"
 
 struct params;
 
 /* False with *e filled: there is none. Its name is for option `mps` (cuda/core/options.h); share_hub_run runs the
- * program. threads: of the host, for the GPU. */
-bool mps_hub_start(struct share_hub *, const struct params *, unsigned threads, struct err *e);
+ * program. */
+bool mps_hub_start(struct share_hub *, const struct params *, struct mps_way, struct err *e);
 
 #endif

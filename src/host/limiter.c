@@ -178,7 +178,7 @@ static bool in_memory(enum speed_unit u)
   return u == SPEED_L1 || u == SPEED_TO_L2 || u == SPEED_FROM_L2 || u == SPEED_L2 || u == SPEED_DRAM;
 }
 
-/* Lanes without work cost the unit nothing outside of arithmetic: a product is a whole warp's, or given by one thread. */
+/* Whether lanes without work cost it: a tensor product is a whole warp's, or given by one thread. */
 static bool has_lanes(enum speed_unit u)
 {
   return !in_memory(u) && u != SPEED_TENSOR;

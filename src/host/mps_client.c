@@ -11,6 +11,7 @@
 #include "base/host_memory.h"
 #include "base/place.h"
 #include "load/code_copy.h"
+#include "time/gpu/gpu.h"
 
 enum { PROGRAM_BITS = 48, BANKS = 8, BELOW_NORMAL = 1 << 16 };
 
@@ -79,6 +80,7 @@ void mps_client_free(struct mps_client *c, struct gmem *all)
   func_heap_free(c->heap);
   if (c->print) fclose(c->print);
   free(c->printed);
+  mps_client_told(c);
   mem_free(c->ends);
   mem_free(c);
 }
@@ -372,23 +374,47 @@ void mps_work_free(struct mps_work *w)
 }
 
 /* Of launches that shared the GPU with whatever there is, what can be told apart. */
-void mps_client_ended(struct mps_work *w, const struct live_end *x)
+/* Of a launch that was alone: its counters lie in one block, which begins with those of the first group. */
+static void keep_counted(struct mps_ended *e, const struct sim_result *r, const struct usage *u)
 {
-  struct mps_client *c = w->client;
-  if (!c->gone) {
-    struct mps_end *e;
-    c->ends = mem_more(c->ends, c->n_ends, &c->room_ends, sizeof *c->ends);
-    e = &c->ends[c->n_ends++];
-    *e = (struct mps_end){.end = *x};
-    struct sim_result *r = &e->end.result;
-    snprintf(e->limiter, sizeof e->limiter, "%s", r->limiter ? r->limiter : "");
-    e->end.who = w->who;
-    if (r->together < 2) r->together = 2;
-    r->isa = NULL, r->mix = r->thread_mix = NULL, r->where = NULL, r->limiter = NULL, r->n_groups = 0;
-    r->instances = NULL, r->profile = NULL, r->hazards = NULL, r->fault.source = NULL;
-    memset(r->group, 0, sizeof r->group);
-  }
+  struct mps_end *x = &e->end;
+  unsigned n = 0;
+  if (r->together > 1 || !r->n_groups || !r->profile) return;
+  const struct usage_point *point = u ? usage_points(u, &n) : NULL;
+  x->count_bytes = gpu_count_bytes();
+  x->n_insts = r->profile->n_insts;
+  x->book_bytes = gpu_books_size(x->n_insts);
+  x->n_points = n;
+  e->counted = mem_alloc(mps_counted_bytes(x));
+  memcpy(e->counted, r->group[0].data, x->count_bytes);
+  memcpy(e->counted + x->count_bytes, r->profile->by_inst, x->book_bytes);
+  if (n) memcpy(e->counted + x->count_bytes + x->book_bytes, point, n * sizeof *point);
+}
+
+static void keep_end(struct mps_client *c, void *who, const struct live_end *x, const struct usage *u)
+{
+  c->ends = mem_more(c->ends, c->n_ends, &c->room_ends, sizeof *c->ends);
+  struct mps_ended *e = &c->ends[c->n_ends++];
+  *e = (struct mps_ended){.end.end = *x};
+  struct sim_result *r = &e->end.end.result;
+  snprintf(e->end.limiter, sizeof e->end.limiter, "%s", r->limiter ? r->limiter : "");
+  e->end.end.who = who;
+  if (!x->copy) keep_counted(e, r, u);
+  if (!e->counted && r->together < 2) r->together = 2;
+  r->isa = NULL, r->mix = r->thread_mix = NULL, r->where = NULL, r->limiter = NULL, r->n_groups = 0;
+  r->instances = NULL, r->profile = NULL, r->hazards = NULL, r->fault.source = NULL;
+  memset(r->group, 0, sizeof r->group);
+}
+
+void mps_client_ended(struct mps_work *w, const struct live_end *x, const struct usage *u)
+{
+  if (!w->client->gone) keep_end(w->client, w->who, x, u);
   mps_work_free(w);
+}
+
+void mps_client_told(struct mps_client *c)
+{
+  while (c->n_ends) mem_free(c->ends[--c->n_ends].counted);
 }
 
 /* --- what kernels print ------------------------------------------------------------------------- */

@@ -12,6 +12,11 @@
 struct mps_mapping;
 struct mps_program_code;
 
+struct mps_ended {
+  struct mps_end end;
+  uint8_t *counted; /* mps_counted_bytes; NULL: none */
+};
+
 struct mps_client {
   pid_t process;
   bool in, gone;          /* it was let in; it has ended, its work goes on */
@@ -27,7 +32,7 @@ struct mps_client {
   struct mps_program_code *code;
   struct func_heap *heap;
   uint64_t heap_at;
-  struct mps_end *ends;   /* not told yet */
+  struct mps_ended *ends; /* not told yet */
   uint32_t n_ends, room_ends;
   FILE *print;            /* NULL: nothing was printed */
   char *printed;
@@ -62,8 +67,10 @@ struct mps_work *mps_client_copy(struct mps_client *, unsigned number, const voi
 bool mps_work_before(const struct mps_work *, const struct mps_work *);
 struct live_launch mps_work_launch(const struct mps_work *, struct gmem *all);
 void mps_work_free(struct mps_work *);
-/* It has, and is gone; its client will be told. */
-void mps_client_ended(struct mps_work *, const struct live_end *);
+/* It has, and is gone; its client will be told. usage: of the run, NULL: not asked for. */
+void mps_client_ended(struct mps_work *, const struct live_end *, const struct usage *);
+/* He has been. */
+void mps_client_told(struct mps_client *);
 
 /* What its kernels have printed since mps_client_print_over. */
 const char *mps_client_printed(struct mps_client *, uint32_t *bytes);

@@ -10,7 +10,9 @@
 #include "base/bug.h"
 #include "base/host_memory.h"
 #include "host/positions.h"
+#include "host/usage.h"
 #include "load/code_copy.h"
+#include "time/gpu/gpu.h"
 #include "time/gpu/occupancy.h"
 
 enum { LOOK_MS = 1 };
@@ -18,7 +20,17 @@ enum { LOOK_MS = 1 };
 /* What was given to the server and has not ended. */
 struct mps_given {
   void *who;
-  bool copy;
+  struct launch *launch; /* NULL: a copy */
+};
+
+/* Of an end: what its result's pointers show. */
+struct mps_counted {
+  struct mps_counted *next;
+  struct gpu_inst_profile profile;
+  void *count;
+  uint64_t *mix; /* warp, then thread instructions */
+  struct usage_point *point;
+  uint64_t n_points;
 };
 
 struct mps_sent {
@@ -38,6 +50,7 @@ struct mps_link {
   uint32_t n_work, room_work, n_copies, ended_launches;
   struct live_end *ended;
   uint32_t n_ended, taken, room_ended;
+  struct mps_counted *counted; /* of `ended` */
   uint64_t now, ctas_done, heap;
   const struct isa *isa;      /* of its launches */
   struct sim_options options; /* of the last launch: its poll */
@@ -198,20 +211,21 @@ unsigned mps_link_fault(const struct mps_link *k)
 
 /* --- work --------------------------------------------------------------------------------------- */
 
-static void add_work(struct mps_link *k, void *who, bool copy)
+static void add_work(struct mps_link *k, void *who, struct launch *l)
 {
   k->work = mem_more(k->work, k->n_work, &k->room_work, sizeof *k->work);
-  k->work[k->n_work++] = (struct mps_given){who, copy};
-  k->n_copies += copy;
+  k->work[k->n_work++] = (struct mps_given){who, l};
+  k->n_copies += !l;
 }
 
 /* False: no such work. */
-static bool drop_work(struct mps_link *k, const void *who)
+static bool drop_work(struct mps_link *k, const void *who, struct mps_given *was)
 {
   uint32_t i = 0;
   while (i < k->n_work && k->work[i].who != who) i++;
   if (i == k->n_work) return false;
-  k->n_copies -= k->work[i].copy;
+  *was = k->work[i];
+  k->n_copies -= !was->launch;
   k->work[i] = k->work[--k->n_work];
   return true;
 }
@@ -228,7 +242,7 @@ static void end_all(struct mps_link *k, enum run_end how)
 {
   while (k->n_work) {
     const struct mps_given w = k->work[--k->n_work];
-    add_end(k, &(struct live_end){.who = w.who, .copy = w.copy, .start_ps = k->now, .end_ps = k->now,
+    add_end(k, &(struct live_end){.who = w.who, .copy = !w.launch, .start_ps = k->now, .end_ps = k->now,
                                   .result = {.end = how, .timed = true, .together = 2,
                                              .isa = k->isa, .where = &nowhere, .limiter = ""}});
   }
@@ -294,7 +308,7 @@ static bool open_there(void *link, const struct params *p, const struct live_lau
   k->options = *o;
   k->isa = l->launch->params.code.isa;
   send_launch(k, l);
-  add_work(k, l->who, false);
+  add_work(k, l->who, l->launch);
   return true;
 }
 
@@ -302,14 +316,59 @@ static void copy_there(void *link, const struct live_copy *c)
 {
   struct mps_link *k = link;
   say(k, MPS_COPY, c, sizeof *c);
-  add_work(k, c->who, true);
+  add_work(k, c->who, NULL);
+}
+
+static void forget_ended(struct mps_link *k)
+{
+  k->n_ended = k->taken = 0;
+  for (struct mps_counted *c; (c = k->counted);) {
+    k->counted = c->next;
+    mem_free(c->count);
+    mem_free(c->mix);
+    mem_free(c->point);
+    gpu_profile_free(&c->profile);
+    mem_free(c);
+  }
+}
+
+/* What the launch counted comes behind its end; both ends are of one build. */
+static bool take_counted(struct mps_link *k, const struct mps_end *x)
+{
+  BUG_ON(x->count_bytes != gpu_count_bytes() || x->book_bytes != gpu_books_size(x->n_insts));
+  struct mps_counted *c = mem_zeroed(1, sizeof *c);
+  uint64_t *books = mem_alloc(x->book_bytes);
+  c->count = mem_alloc(x->count_bytes);
+  c->point = mem_alloc(x->n_points * sizeof *c->point + 1);
+  c->n_points = x->n_points;
+  c->profile = gpu_profile_of(books, x->n_insts);
+  c->next = k->counted;
+  k->counted = c;
+  return get(k, c->count, x->count_bytes) && get(k, books, x->book_bytes) &&
+         get(k, c->point, x->n_points * sizeof *c->point);
+}
+
+/* The result shows it. Instructions are named by the launch's own code. */
+static void show_counted(struct mps_link *k, struct mps_counted *c, const struct code_view *code, struct sim_result *r)
+{
+  const size_t n = k->isa->n_mnemonics();
+  c->mix = mem_zeroed(2 * n, sizeof *c->mix);
+  for (uint64_t i = 0; i < c->profile.n_insts && i < code_count(code); i++) {
+    c->mix[code->inst[i].mnemonic] += c->profile.issued[i];
+    c->mix[n + code->inst[i].mnemonic] += c->profile.threads[i];
+  }
+  r->n_groups = gpu_count_groups(c->count, r->group);
+  r->profile = &c->profile;
+  r->mix = c->mix;
+  r->thread_mix = c->mix + n;
 }
 
 static bool take_ends(struct mps_link *k, uint32_t n)
 {
   struct mps_end x;
+  struct mps_given was;
   for (; n; n--) {
-    if (!get(k, &x, sizeof x)) return false;
+    if (!get(k, &x, sizeof x) || (x.count_bytes && !take_counted(k, &x))) return false;
     x.limiter[sizeof x.limiter - 1] = '\0';
     x.end.result.isa = k->isa;
     x.end.result.where = &nowhere;
@@ -317,7 +376,9 @@ static bool take_ends(struct mps_link *k, uint32_t n)
     static const char *const known[] = {"warps", "CTA slots", "registers", "shared memory", "grid"};
     for (unsigned i = 0; i < sizeof known / sizeof *known; i++)
       if (strcmp(known[i], x.limiter) == 0) x.end.result.limiter = known[i];
-    if (drop_work(k, x.end.who)) add_end(k, &x.end);
+    if (!drop_work(k, x.end.who, &was)) continue;
+    if (x.count_bytes) show_counted(k, k->counted, &was.launch->params.code, &x.end.result);
+    add_end(k, &x.end);
   }
   return true;
 }
@@ -352,7 +413,7 @@ static int run_there(void *link, uint64_t until, bool (*window)(void *, uint64_t
   struct mps_link *k = link;
   struct mps_answer a = {0};
   BUG_ON(k->n_ended != k->taken);
-  k->n_ended = k->taken = 0;
+  forget_ended(k);
   if (!k->n_work) return LIVE_REACHED;
   const bool asked = say(k, MPS_RUN, &until, sizeof until);
   if (asked && await(k, window, ctx) == RUN_STOPPED) {
@@ -369,19 +430,31 @@ static int run_there(void *link, uint64_t until, bool (*window)(void *, uint64_t
   return k->n_ended ? LIVE_ENDED : a.stop == LIVE_REACHED ? LIVE_REACHED : LIVE_ASKED;
 }
 
+/* The client's own series is that of the launch which it takes. */
+static void show_usage(const struct mps_link *k, const struct sim_result *r)
+{
+  struct usage *u = k->options.usage;
+  const struct mps_counted *c = k->counted;
+  while (c && &c->profile != r->profile) c = c->next;
+  if (!c || !u) return;
+  usage_start(u, 1);
+  for (uint64_t i = 1; i < c->n_points; i++) usage_add(u, c->point[i].at, c->point[i].amount, i + 1 == c->n_points);
+}
+
 static bool take_there(void *link, struct live_end *end)
 {
   struct mps_link *k = link;
   if (k->taken == k->n_ended) return false;
   *end = k->ended[k->taken++];
   k->ended_launches -= !end->copy;
+  if (!end->copy) show_usage(k, &end->result);
   return true;
 }
 
 static void cut_there(void *link)
 {
   struct mps_link *k = link;
-  k->n_ended = k->taken = 0;
+  forget_ended(k);
   end_all(k, RUN_STOPPED);
 }
 

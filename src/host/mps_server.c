@@ -11,6 +11,7 @@
 #include "base/host_memory.h"
 #include "base/place.h"
 #include "host/mps_client.h"
+#include "host/usage.h"
 
 struct mps_server {
   struct params params;
@@ -28,13 +29,14 @@ struct mps_server {
   uint64_t now;       /* ps */
 };
 
-struct mps_server *mps_server_new(const struct params *p, unsigned threads, struct mps_page *page, mps_send_fn *send,
+struct mps_server *mps_server_new(const struct params *p, struct mps_way way, struct mps_page *page, mps_send_fn *send,
                                   bool (*input)(void *), void *ctx)
 {
   const uint64_t size = UINT64_C(1) << (p->vm_page_bits > 12 ? p->vm_page_bits : 12);
   struct mps_server *s = mem_zeroed(1, sizeof *s);
-  *s = (struct mps_server){.params = *p, .options = {.timed = true, .threads = threads, .report = stderr},
+  *s = (struct mps_server){.params = *p, .options = {.timed = true, .threads = way.threads, .report = stderr},
                            .page = page, .send = send, .input = input, .ctx = ctx};
+  if (way.usage) s->options.usage = usage_new();
   s->simulator = simulator_new(&s->params);
   simulator_surround(s->simulator);
   s->image = gmem_new(p->vm_page_bits);
@@ -254,7 +256,7 @@ static void refuse(struct mps_server *s, struct mps_work *w, const struct err *e
   struct live_end x = {.who = w, .start_ps = s->now, .end_ps = s->now,
                        .result = {.end = RUN_FAULT, .timed = true, .fault = {.kind = FAULT_UNSUPPORTED}}};
   snprintf(x.result.fault.text, sizeof x.result.fault.text, "%.*s", (int)sizeof x.result.fault.text - 1, e->msg);
-  mps_client_ended(w, &x);
+  mps_client_ended(w, &x, NULL);
 }
 
 static void begin_work(struct mps_server *s)
@@ -289,7 +291,7 @@ static void take_ended(struct mps_server *s)
     struct mps_work *w = x.who;
     if (x.end_ps > s->now) s->now = x.end_ps;
     if (!x.copy && x.result.end == RUN_FAULT) spread(s, w, &x.result.fault);
-    mps_client_ended(w, &x);
+    mps_client_ended(w, &x, s->options.usage);
   }
   for (unsigned i = 0; i < MPS_PROCESSES; i++)
     if (s->client[i] && s->client[i]->gone && !s->client[i]->n_work) free_client(s, i);
@@ -334,9 +336,13 @@ static void answer(struct mps_server *s, unsigned i)
   const char *text = mps_client_printed(c, &a.print_bytes);
   c->asks = c->pressed = false;
   s->send(s->ctx, i, &a, sizeof a);
-  s->send(s->ctx, i, c->ends, c->n_ends * sizeof *c->ends);
+  for (uint32_t k = 0; k < c->n_ends; k++) {
+    const struct mps_ended *e = &c->ends[k];
+    s->send(s->ctx, i, &e->end, sizeof e->end);
+    s->send(s->ctx, i, e->counted, mps_counted_bytes(&e->end));
+  }
   s->send(s->ctx, i, text, a.print_bytes);
-  c->n_ends = 0;
+  mps_client_told(c);
   mps_client_print_over(c);
 }
 

@@ -17,11 +17,17 @@
 
 #include "host/mps_wire.h"
 
+/* How its GPU runs. */
+struct mps_way {
+  unsigned threads; /* of the host */
+  bool usage;       /* launches that are alone tell how busy units were over their time (usage.h) */
+};
+
 struct mps_server;
 typedef void mps_send_fn(void *ctx, unsigned client, const void *, size_t bytes);
 
 /* The page is the caller's, as long as the server lives. input: behind windows; whether messages may have come. */
-struct mps_server *mps_server_new(const struct params *, unsigned threads, struct mps_page *, mps_send_fn *,
+struct mps_server *mps_server_new(const struct params *, struct mps_way, struct mps_page *, mps_send_fn *,
                                   bool (*input)(void *), void *ctx);
 /* Number `client` is a process from now on; gone: it is none any more, its work goes on as nobody's. */
 void mps_server_come(struct mps_server *, unsigned client, pid_t);

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "host/live_gpu.h"
+#include "host/usage.h"
 #include "load/code_copy.h"
 
 /* Client CUDA contexts per device of a server (NVIDIA, Multi-Process Service, "Client-server Architecture": 48 since
@@ -95,13 +96,22 @@ struct mps_answer {
   uint32_t stop; /* enum live_stop */
   uint64_t now, ctas_done;
   uint64_t heap; /* of the client's, where it begins, if a kernel has asked for a block of it; else 0 */
-  uint32_t n_ends, print_bytes; /* struct mps_end[n_ends], then what kernels have printed */
+  uint32_t n_ends, print_bytes; /* n_ends times struct mps_end and what it counted, then what kernels have printed */
 };
 
+/* Behind it: of a launch that was alone in its run its counters (gpu_count_report), its books (gpu_books) and its
+ * points (usage.h). */
 struct mps_end {
   struct live_end end; /* its result without pointers */
   char limiter[32];
+  uint64_t count_bytes, book_bytes; /* 0: none */
+  uint64_t n_insts, n_points;
 };
+
+static inline uint64_t mps_counted_bytes(const struct mps_end *e)
+{
+  return e->count_bytes + e->book_bytes + e->n_points * sizeof(struct usage_point);
+}
 
 /* Of two ends that do not understand each other it differs. */
 static inline uint64_t mps_build(void)

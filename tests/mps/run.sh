@@ -12,7 +12,7 @@ cd "$(dirname "$0")/../.." || exit 2
 refused "a machine" "not with --machine" --share mps --machine dgx-a100
 refused "without time" "not with --functional" --share mps --functional
 refused "strict polls" "not with --spin strict" --share mps --spin strict
-refused "a page" "not with --html" --share mps --html "$scratch/page"
+refused "a timeline" "not with --timeline" --share mps --timeline "$scratch/timeline"
 
 lacking=$(lacks_programs)
 [ -r "/proc/self/task/$$/children" ] || [ -r "/proc/$$/task/$$/children" ] || lacking="no /proc/PID/task/TID/children"
@@ -120,6 +120,23 @@ for name in heap grid_sync; do
     not_ok "$name" "$(head -n 2 "$scratch/log" | tr '\n' ' ')"
   fi
 done
+
+# A client that is alone has what it has without the service: stalls, what bounds its kernels, the page. Kernels that ran beside
+# others have no stalls. (Moments differ by parts of a cycle: the server's clock has gone on behind copies.)
+for way in '' '--share mps'; do
+  # shellcheck disable=SC2086
+  timeout 300 "$bin" exec --gpu rtx-3070 --quiet $way --html "$scratch/page" --json "$scratch/one" "$scratch/program" spin 1 46 10 >/dev/null 2>"$scratch/log"
+  for file in page one; do sed -E 's/"([a-z]*_ps|dram_read_wait|read_wait_mean)": *[0-9.]+//g; s/"usage":\{[^}]*\}/"usage"/g' "$scratch/$file" >"$scratch/$file.${way##* }"; done
+done
+if grep -q long_scoreboard "$scratch/one." && grep -q '"limiter"' "$scratch/one." && cmp -s "$scratch/one." "$scratch/one.mps"; then
+  ok "alone: stalls as without"
+else
+  not_ok "alone: stalls as without" "$(diff "$scratch/one." "$scratch/one.mps" 2>&1 | head -n 3 | tr '\n' ' ') $(head -n 1 "$scratch/log")"
+fi
+if grep -q '"usage"' "$scratch/page." && cmp -s "$scratch/page." "$scratch/page.mps"; then ok "alone: the page as without"; else not_ok "alone: the page as without" "$(head -n 1 "$scratch/log")"; fi
+rm -f "$scratch/json"*
+timeout 300 "$bin" exec --gpu rtx-3070 --quiet --share mps --json "$scratch/json" "$scratch/program" spin 2 23 10 >/dev/null 2>&1
+if grep -q '"together"' "$scratch/json"* && ! grep -q '"slot"' "$scratch/json"*; then ok "beside: no stalls"; else not_ok "beside: no stalls" "$(cat "$scratch/json"* | head -n 3)"; fi
 
 # The same for any number of host threads.
 for n in 1 2 3; do

@@ -158,13 +158,6 @@ static bool cut_boards(struct shim *s, struct err *e)
   return true;
 }
 
-int board_first_instance(const struct boards *x, unsigned node)
-{
-  for (unsigned i = 0; i < x->n_mig; i++)
-    if (x->mig[i].node == node) return (int)i;
-  return -1;
-}
-
 /* What the program sees of the machine: whole GPUs, or one instance of one. */
 static bool see_machine(struct shim *s, const char *dir, struct err *e)
 {

@@ -83,9 +83,6 @@ struct boards {
 /* Makes them as the options say: presets, memory, simulators. None is left (CUDA_VISIBLE_DEVICES): n is 0. */
 bool boards_start(struct shim *, struct err *e);
 
-/* The first instance of the machine's GPU, an index of boards.mig; -1: it is whole. */
-int board_first_instance(const struct boards *, unsigned node);
-
 /* NULL: there is no such device. */
 struct board *board_at(const struct shim *, int number);
 /* In whose image the byte is, first that of the GPU whose memory has the address; device 0: in none. */

@@ -161,7 +161,8 @@ bool exec_options_timed(const struct exec_options *o, uint64_t number, const cha
 
 static bool is_looked_at(const struct exec_options *o)
 {
-  const bool page = o->html && !o->machine; /* with several, kernels on one may wait for those on others */
+  /* With several GPUs, kernels on one may wait for those on others; those of clients are elsewhere. */
+  const bool page = o->html && !o->machine && !o->mps;
   return o->ncu.stream || o->trace || o->capture || page || o->debug || o->sanitize;
 }
 

@@ -44,6 +44,13 @@ void instance_uuid_text(const struct boards *x, unsigned instance, char text[BOA
   uuid_text("MIG", instance_uuid(x, instance), text);
 }
 
+int board_first_instance(const struct boards *x, unsigned node)
+{
+  for (unsigned i = 0; i < x->n_mig; i++)
+    if (x->mig[i].node == node) return (int)i;
+  return -1;
+}
+
 /* "MIG-GPU-UUID/GI/CI" of n characters. */
 static bool is_older_name(const struct boards *x, unsigned instance, const char *text, size_t n)
 {

@@ -6,6 +6,7 @@
 #ifndef WS_NVML_CALL_H
 #define WS_NVML_CALL_H
 
+#include "cuda/core/visible_boards.h"
 #include "config/machine_ports.h"
 #include "cuda/core/call.h"
 #include "cuda/nvml/nvml_types.h"

@@ -140,10 +140,17 @@ struct gpu_launch_report {
 struct gpu_launch_report gpu_launch_report(const struct gpu *, unsigned slot);
 void gpu_follow_launch(struct gpu *, unsigned slot, const struct gpu_launch_report *);
 
+struct gpu_inst_profile;
 /* Counters, as the last gpu_finish or gpu_count left them: bytes that a GPU of the same build takes. And the books of a
  * launch, as gpu_profile has them: numbers of 64 bits. */
 const void *gpu_count_report(struct gpu *, size_t *bytes);
 void gpu_follow_count(struct gpu *, const void *);
+size_t gpu_count_bytes(void);
+size_t gpu_books_size(uint64_t n_insts); /* bytes, of so many instructions */
+/* Of such bytes, which stay the caller's: as gpu_stats_groups has them; gpu_profile's, of books of so many
+ * instructions. */
+unsigned gpu_count_groups(void *count, struct stat_group out[GPU_MAX_GROUPS]);
+struct gpu_inst_profile gpu_profile_of(uint64_t *books, uint64_t n_insts);
 size_t gpu_books_bytes(const struct gpu *, unsigned slot);
 uint64_t *gpu_books(const struct gpu *, unsigned slot, size_t *bytes); /* the caller's: mem_free */
 void gpu_follow_books(struct gpu *, unsigned slot, const uint64_t *);

@@ -114,6 +114,17 @@ unsigned gpu_stats_groups(struct gpu *g, struct stat_group out[GPU_MAX_GROUPS])
   return stats_groups(&g->count.stats, &g->count.sum, out);
 }
 
+size_t gpu_count_bytes(void)
+{
+  return sizeof(struct gpu_count);
+}
+
+unsigned gpu_count_groups(void *count, struct stat_group out[GPU_MAX_GROUPS])
+{
+  struct gpu_count *c = count;
+  return stats_groups(&c->stats, &c->sum, out);
+}
+
 const struct hub_out_stats *gpu_links_of_run(const struct gpu *g)
 {
   return g->outward ? &g->count.sum.outward : NULL;
@@ -270,19 +281,28 @@ const struct occupancy *gpu_occupancy(const struct gpu *g, unsigned slot)
   return &g->grid[slot].occupancy;
 }
 
-static struct core_books books_in(const struct gpu *g, unsigned slot, uint64_t *books)
+static struct core_books books_of(uint64_t *books, uint64_t n)
 {
-  const uint64_t n = code_count(&g->net.dispatcher.grid[slot].source->code), n_states = n * WARP_STATE__N;
+  const uint64_t n_states = n * WARP_STATE__N;
   return (struct core_books){.n_insts = n, .by_inst = books, .issued = books + n_states,
                              .threads = books + n_states + n, .sectors = books + n_states + 2 * n,
                              .passes = books + n_states + 3 * n, .conflicts = books + n_states + 4 * n,
                              .excess = books + n_states + 5 * n};
 }
 
+static struct core_books books_in(const struct gpu *g, unsigned slot, uint64_t *books)
+{
+  return books_of(books, code_count(&g->net.dispatcher.grid[slot].source->code));
+}
+
+size_t gpu_books_size(uint64_t n_insts)
+{
+  return (n_insts * WARP_STATE__N + 6 * n_insts + 1) * sizeof(uint64_t);
+}
+
 size_t gpu_books_bytes(const struct gpu *g, unsigned slot)
 {
-  const uint64_t n = code_count(&g->net.dispatcher.grid[slot].source->code);
-  return (n * WARP_STATE__N + 6 * n + 1) * sizeof(uint64_t);
+  return gpu_books_size(code_count(&g->net.dispatcher.grid[slot].source->code));
 }
 
 uint64_t *gpu_books(const struct gpu *g, unsigned slot, size_t *bytes)
@@ -299,8 +319,13 @@ uint64_t *gpu_books(const struct gpu *g, unsigned slot, size_t *bytes)
 struct gpu_inst_profile gpu_profile(const struct gpu *g, unsigned slot)
 {
   size_t bytes;
-  uint64_t *books = gpu_books(g, slot, &bytes); /* one block, freed as by_inst */
-  const struct core_books b = books_in(g, slot, books);
+  return gpu_profile_of(gpu_books(g, slot, &bytes), code_count(&g->net.dispatcher.grid[slot].source->code));
+}
+
+/* The books are one block, freed as by_inst. */
+struct gpu_inst_profile gpu_profile_of(uint64_t *books, uint64_t n_insts)
+{
+  const struct core_books b = books_of(books, n_insts);
   return (struct gpu_inst_profile){.n_insts = b.n_insts, .n_states = WARP_STATE__N, .state_name = warp_state_name,
                                    .by_inst = b.by_inst, .issued = b.issued, .threads = b.threads,
                                    .sectors = b.sectors, .excess = b.excess, .passes = b.passes,
