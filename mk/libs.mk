@@ -14,10 +14,14 @@ $(BUILD)/src/libs/kernels/images.o: $(IMAGES) mk/libs.mk
 	  printf '.section .rodata\n.balign 16\n.globl %s\n.hidden %s\n%s: .incbin "%s"\n' $$s $$s $$s $$f; done | \
 	  { cat; echo '.section .note.GNU-stack,"",@progbits'; } | $(CC) -c -x assembler -o $@ -
 
+# Calls of the driver that get a context first.
+IN_CONTEXT := $(shell sed -n 's/^IN_CONTEXT.\([^,]*\),.*/\1/p' src/libs/host/driver.c)
+
 $(LIBS_SO): $(LIBS_OBJ) $(SHIM)
 	@mkdir -p $(@D)
 	$(call say,LINK,$@)
-	$(Q)$(CC) -shared $(LDFLAGS) -Wl,-z,defs -Wl,-Bsymbolic -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN/..' -o $@ $(LIBS_OBJ) $(SHIM) -lm
+	$(Q)$(CC) -shared $(LDFLAGS) -Wl,-z,defs -Wl,-Bsymbolic -Wl,-soname,$(@F) -Wl,-rpath,'$$ORIGIN/..' \
+	  $(addprefix -Wl$(,)--wrap=,$(IN_CONTEXT)) -o $@ $(LIBS_OBJ) $(SHIM) -lm
 
 # $(1): soname and version node.
 define lib_name_rule

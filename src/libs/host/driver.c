@@ -1,16 +1,18 @@
 /* Calls of the driver by a thread that has asked the runtime for nothing yet: it has no context then, where cuBLAS and
  * the others, which call the runtime, work on the thread's device (CUDA Runtime API, "Interactions with the CUDA Driver
- * API"). */
-#define LIBS_DRIVER_AS_IT_IS
+ * API"). The linker puts these in the place of the calls of all our libraries (--wrap, mk/libs.mk, which reads the
+ * names here). */
 #include "libs/host/driver.h"
 
 enum { NO_CONTEXT = 201 };
 
 #define IN_CONTEXT(name, params, args)                                                             \
-  int lib_##name params                                                                            \
+  int __real_##name params;                                                                        \
+  int __wrap_##name params;                                                                        \
+  int __wrap_##name params                                                                         \
   {                                                                                                \
-    const int r = name args;                                                                       \
-    return r == NO_CONTEXT && cudaFree(NULL) == DRIVER_OK ? name args : r;                         \
+    const int r = __real_##name args;                                                              \
+    return r == NO_CONTEXT && cudaFree(NULL) == DRIVER_OK ? __real_##name args : r;                \
   }
 
 IN_CONTEXT(cuCtxGetDevice, (int *device), (device))
