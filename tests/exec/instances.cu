@@ -2,44 +2,11 @@
 // and the NVML reference say; CUDA sees one, the first or the one that CUDA_VISIBLE_DEVICES names. Processes on two instances
 // take the time that each takes alone: they share nothing. Each child is this program again.
 #include <cstring>
-#include <dlfcn.h>
 #include <string>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "check.h"
-
-typedef void *nvmlDevice_t;
-#define NVML_CALLS(X)                                                                              \
-  X(nvmlInit_v2, (void))                                                                           \
-  X(nvmlDeviceGetCount_v2, (unsigned *))                                                           \
-  X(nvmlDeviceGetHandleByIndex_v2, (unsigned, nvmlDevice_t *))                                     \
-  X(nvmlDeviceGetHandleByUUID, (const char *, nvmlDevice_t *))                                     \
-  X(nvmlDeviceGetName, (nvmlDevice_t, char *, unsigned))                                           \
-  X(nvmlDeviceGetUUID, (nvmlDevice_t, char *, unsigned))                                           \
-  X(nvmlDeviceGetMemoryInfo, (nvmlDevice_t, unsigned long long[3]))                                \
-  X(nvmlDeviceGetMigMode, (nvmlDevice_t, unsigned *, unsigned *))                                  \
-  X(nvmlDeviceGetMaxMigDeviceCount, (nvmlDevice_t, unsigned *))                                    \
-  X(nvmlDeviceGetMigDeviceHandleByIndex, (nvmlDevice_t, unsigned, nvmlDevice_t *))                 \
-  X(nvmlDeviceGetDeviceHandleFromMigDeviceHandle, (nvmlDevice_t, nvmlDevice_t *))                  \
-  X(nvmlDeviceIsMigDeviceHandle, (nvmlDevice_t, unsigned *))                                       \
-  X(nvmlDeviceGetGpuInstanceId, (nvmlDevice_t, unsigned *))                                        \
-  X(nvmlDeviceGetComputeInstanceId, (nvmlDevice_t, unsigned *))                                    \
-  X(nvmlDeviceGetAttributes_v2, (nvmlDevice_t, void *))                                            \
-  X(nvmlDeviceGetCurrPcieLinkWidth, (nvmlDevice_t, unsigned *))
-#define X(name, arguments) static int(*name) arguments;
-NVML_CALLS(X)
-#undef X
-
-// The toolkit has no library to link with everywhere.
-static void load()
-{
-  void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW);
-  CHECK(library);
-#define X(name, arguments) CHECK(name = (int(*) arguments)dlsym(library, #name));
-  NVML_CALLS(X)
-#undef X
-}
+#include "nvml_calls.h"
 
 enum { SUCCESS = 0, INVALID = 2, NOT_FOUND = 6 };
 
@@ -173,7 +140,7 @@ int main(int argc, char **argv)
     a.ns = measure(a.name);
     return write(3, &a, sizeof a) != sizeof a;
   }
-  load();
+  nvml_load();
   nvml();
   const std::string end_of[N] = {"MIG 3g.20gb", "MIG 2g.10gb", "MIG 1g.5gb", "MIG 1g.5gb"};
   int alone[N];

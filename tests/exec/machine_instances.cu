@@ -2,36 +2,11 @@
 // a process sees one instance and no GPU beside it, or whole GPUs (NVIDIA's MIG user guide, "CUDA Device Enumeration"). The
 // same profile takes the same time on either GPU. Each child is this program again.
 #include <cstring>
-#include <dlfcn.h>
 #include <string>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "check.h"
-
-typedef void *nvmlDevice_t;
-#define NVML_CALLS(X)                                                                              \
-  X(nvmlInit_v2, (void))                                                                           \
-  X(nvmlDeviceGetCount_v2, (unsigned *))                                                           \
-  X(nvmlDeviceGetHandleByIndex_v2, (unsigned, nvmlDevice_t *))                                     \
-  X(nvmlDeviceGetHandleByUUID, (const char *, nvmlDevice_t *))                                     \
-  X(nvmlDeviceGetUUID, (nvmlDevice_t, char *, unsigned))                                           \
-  X(nvmlDeviceGetMigMode, (nvmlDevice_t, unsigned *, unsigned *))                                  \
-  X(nvmlDeviceGetMigDeviceHandleByIndex, (nvmlDevice_t, unsigned, nvmlDevice_t *))                 \
-  X(nvmlDeviceGetDeviceHandleFromMigDeviceHandle, (nvmlDevice_t, nvmlDevice_t *))
-#define X(name, arguments) static int(*name) arguments;
-NVML_CALLS(X)
-#undef X
-
-// The toolkit has no library to link with everywhere.
-static void load()
-{
-  void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW);
-  CHECK(library);
-#define X(name, arguments) CHECK(name = (int(*) arguments)dlsym(library, #name));
-  NVML_CALLS(X)
-#undef X
-}
+#include "nvml_calls.h"
 
 enum { GPUS = 8, N = 3, NOT_FOUND = 6 };
 static const struct { unsigned gpu, number; } wanted[N] = {{1, 0}, {1, 1}, {3, 0}};
@@ -130,7 +105,7 @@ int main(int argc, char **argv)
     measure(&a);
     return write(3, &a, sizeof a) != sizeof a;
   }
-  load();
+  nvml_load();
   nvml();
   answer of[N];
   const int sms[N] = {42, 14, 14}; // the guide's table of an A100

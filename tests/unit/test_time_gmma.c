@@ -42,16 +42,21 @@ static void run(struct rig *r, struct mock *m)
     for (unsigned i = 0; m->inst[i].flags != INST_EXIT; i++) assert_int_equal(m->issued[w][i], m->issued[0][i]);
 }
 
+static void two_products(struct mock *m)
+{
+  mock_set(m, 0, product(256, true, false));
+  mock_set(m, 1, product(256, true, true));
+  m->inst[1].ctrl.stall = 3;
+  mock_set(m, 2, wait_for(0));
+}
+
 /* Two products of 256 columns follow each other at their rate; the wait ends when the last one is written. */
 static void wait_for_all(void **state)
 {
   struct rig r;
   struct mock *m = mock_new(4, WARPS);
   (void)state;
-  mock_set(m, 0, product(256, true, false));
-  mock_set(m, 1, product(256, true, true));
-  m->inst[1].ctrl.stall = 3;
-  mock_set(m, 2, wait_for(0));
+  two_products(m);
   run(&r, m);
   assert_int_equal(m->issued[0][0], START);
   assert_int_equal(m->issued[0][1], START + 1);
@@ -68,10 +73,7 @@ static void ideal_units(void **state)
   struct rig r;
   struct mock *m = mock_new(4, WARPS);
   (void)state;
-  mock_set(m, 0, product(256, true, false));
-  mock_set(m, 1, product(256, true, true));
-  m->inst[1].ctrl.stall = 3;
-  mock_set(m, 2, wait_for(0));
+  two_products(m);
   rig_params(&r, "h200");
   r.params.ideal_tensor = true;
   rig_init(&r);
