@@ -31,10 +31,10 @@ CUresult array_bytes_copy(struct shim *s, CUarray array, uint64_t x, uint64_t y,
 }
 
 CUresult array_bytes_between(struct shim *s, CUarray dst, uint64_t dst_x, uint64_t dst_y, CUarray src, uint64_t src_x,
-                             uint64_t src_y, size_t bytes, int kind)
+                             uint64_t src_y, size_t bytes, int kind, CUstream stream)
 {
   uint64_t at;
   CUresult r = array_bytes_at(s, dst, dst_x, dst_y, bytes, &at);
   if (r != CUDA_SUCCESS) return r;
-  return array_bytes_copy(s, src, src_x, src_y, at, bytes, false, kind, NULL, true);
+  return array_bytes_copy(s, src, src_x, src_y, at, bytes, false, kind, stream, true);
 }

@@ -139,7 +139,7 @@ static CUresult array_to_array(struct shim *s, CUarray dst, size_t to, CUarray s
   if (!d || !f) return CUDA_ERROR_INVALID_HANDLE;
   const unsigned texel = texel_bytes(&d->image);
   if (texel != texel_bytes(&f->image) || bytes % texel) return CUDA_ERROR_INVALID_VALUE;
-  return array_bytes_between(s, dst, to, 0, src, from, 0, bytes, COPY_DEVICE_TO_DEVICE);
+  return array_bytes_between(s, dst, to, 0, src, from, 0, bytes, COPY_DEVICE_TO_DEVICE, NULL);
 }
 
 CUresult cuMemcpyAtoA_v2(CUarray dst, size_t to, CUarray src, size_t from, size_t bytes)

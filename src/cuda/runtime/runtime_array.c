@@ -196,12 +196,16 @@ CUresult cudaMemcpy2DFromArrayAsync(void *dst, size_t pitch, CUarray src, size_t
                              stream, false));
 }
 
-CUresult cudaMemcpy2DArrayToArray(CUarray dst, size_t dst_x, size_t dst_y, CUarray src, size_t src_x,
-                                  size_t src_y, size_t width, size_t height, int kind)
-{
-  RUNTIME(NEED_CONTEXT, copy(s, in_array(dst, dst_x, dst_y), in_array(src, src_x, src_y), width,
-                             height, kind, NULL, true));
-}
+/* Between arrays there are blocking copies alone: in the legacy stream, or with _ptds in the thread's own. */
+#define BETWEEN_ARRAYS(name, stream)                                                               \
+  CUresult name(CUarray dst, size_t dst_x, size_t dst_y, CUarray src, size_t src_x, size_t src_y,  \
+                size_t width, size_t height, int kind)                                             \
+  {                                                                                                \
+    RUNTIME(NEED_CONTEXT, copy(s, in_array(dst, dst_x, dst_y), in_array(src, src_x, src_y), width, \
+                               height, kind, stream, true));                                       \
+  }
+BETWEEN_ARRAYS(cudaMemcpy2DArrayToArray, NULL)
+BETWEEN_ARRAYS(cudaMemcpy2DArrayToArray_ptds, STREAM_PER_THREAD)
 
 static uint64_t number(const void *p)
 {
@@ -230,11 +234,15 @@ CUresult cudaMemcpyFromArrayAsync(void *dst, CUarray src, size_t x, size_t y, si
   RUNTIME(NEED_CONTEXT, array_bytes_copy(s, src, x, y, number(dst), bytes, false, kind, stream, false));
 }
 
-CUresult cudaMemcpyArrayToArray(CUarray dst, size_t dst_x, size_t dst_y, CUarray src, size_t src_x, size_t src_y,
-                                size_t bytes, int kind)
-{
-  RUNTIME(NEED_CONTEXT, array_bytes_between(s, dst, dst_x, dst_y, src, src_x, src_y, bytes, kind));
-}
+#define BYTES_BETWEEN_ARRAYS(name, stream)                                                         \
+  CUresult name(CUarray dst, size_t dst_x, size_t dst_y, CUarray src, size_t src_x, size_t src_y,  \
+                size_t bytes, int kind)                                                            \
+  {                                                                                                \
+    RUNTIME(NEED_CONTEXT,                                                                          \
+            array_bytes_between(s, dst, dst_x, dst_y, src, src_x, src_y, bytes, kind, stream));    \
+  }
+BYTES_BETWEEN_ARRAYS(cudaMemcpyArrayToArray, NULL)
+BYTES_BETWEEN_ARRAYS(cudaMemcpyArrayToArray_ptds, STREAM_PER_THREAD)
 
 /* Objects ----------------------------------------------------------------------------------------- */
 

@@ -106,21 +106,6 @@ PTDS_COPY(cudaMemcpyFromArray, cudaMemcpyFromArrayAsync, cudaStreamSynchronize,
 PTDS_COPY(cudaMemcpy3DPeer, cudaMemcpy3DPeerAsync, cudaStreamSynchronize, (const cudaMemcpy3DPeerParms *p),
           (p, STREAM_PER_THREAD))
 
-/* What has no asynchronous form follows the thread's stream. */
-#define PTDS_BEHIND(name, params, arguments)                                                       \
-  CUresult name params;                                                                            \
-  CUresult name##_ptds params                                                                      \
-  {                                                                                                \
-    const CUresult r = cudaStreamSynchronize(STREAM_PER_THREAD);                                   \
-    return r == CUDA_SUCCESS ? name arguments : r;                                                 \
-  }
-PTDS_BEHIND(cudaMemcpy2DArrayToArray,
-            (CUarray d, size_t dx, size_t dy, CUarray s, size_t x, size_t y, size_t w, size_t h, int kind),
-            (d, dx, dy, s, x, y, w, h, kind))
-PTDS_BEHIND(cudaMemcpyArrayToArray,
-            (CUarray d, size_t dx, size_t dy, CUarray s, size_t x, size_t y, size_t n, int kind),
-            (d, dx, dy, s, x, y, n, kind))
-
 PTDS_FILL(cudaMemset, cudaMemsetAsync, (void *p, int value, size_t bytes), (p, value, bytes, STREAM_PER_THREAD))
 PTDS_FILL(cudaMemset2D, cudaMemset2DAsync, (void *p, size_t pitch, int value, size_t width, size_t height),
           (p, pitch, value, width, height, STREAM_PER_THREAD))
