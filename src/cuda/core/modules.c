@@ -291,6 +291,7 @@ static void free_module(struct shim *s, struct loaded_module *m)
 {
   for (struct function *f = m->functions, *next; f; f = next) {
     next = f->next;
+    free(f->kept);
     free(f);
   }
   mps_forget_code(s);
@@ -407,6 +408,8 @@ void module_take_function(struct function *f)
   struct function **at = &f->module->functions;
   while (*at != f) at = &(*at)->next;
   *at = f->next;
+  free(f->kept);
+  f->kept = NULL;
   f->module = NULL;
 }
 

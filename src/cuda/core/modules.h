@@ -23,6 +23,7 @@ struct function {
   uint32_t max_dynamic_shared; /* bytes; above 48 KiB only after the program asked for it */
   int carveout, cache;
   bool non_portable_cluster; /* clusters of more than 8 CTAs are allowed */
+  struct kept_launch *kept;  /* what the next cuLaunchGrid takes (driver_launch_grid.c); NULL: nothing was set */
 };
 
 /* One of the files that a link makes into one module. */

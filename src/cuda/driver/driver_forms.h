@@ -18,6 +18,9 @@ extern const struct object_forms driver_object_forms;
 
 CUresult driver_copy_3d(struct shim *, const CUDA_MEMCPY3D *, CUstream, bool blocking);
 
+/* A launch of q->function, whose shape and parameters are in the request. */
+CUresult driver_launch(struct shim *, struct launch_request *q, CUstream);
+
 /* Memory of a pool, when the stream has come there. */
 CUresult driver_alloc_in(struct shim *, CUdeviceptr *out, size_t bytes, CUmemoryPool, CUstream);
 

@@ -87,6 +87,21 @@ CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device)
                                          : CUDA_ERROR_INVALID_VALUE));
 }
 
+/* CUdevprop is the first attributes, in their order. */
+enum { DEVPROP_VALUES = 14 };
+
+static CUresult first_attributes(const struct board *b, int *value)
+{
+  if (!value) return CUDA_ERROR_INVALID_VALUE;
+  for (int i = 0; i < DEVPROP_VALUES; i++) device_attribute(b, i + 1, value + i);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetProperties(int *prop, CUdevice device)
+{
+  DRIVER(NEED_GPU, ON_DEVICE(device, first_attributes(board_at(s, device), prop)));
+}
+
 CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice device)
 {
   DRIVER(NEED_GPU, ON_DEVICE(device, !major || !minor
@@ -196,6 +211,32 @@ CUresult cuCtxGetExecAffinity(CUexecAffinityParam *p, int type)
 CUresult cuCtxDestroy_v2(CUcontext c)
 {
   DRIVER_OF((c), NEED_GPU, context_destroy(s, c));
+}
+
+/* Users of a context that was made are counted, and the last one to detach destroys it; cuCtxDestroy does at once. */
+static CUresult attach(struct context *c, CUcontext *out, unsigned flags)
+{
+  if (!out || flags) return CUDA_ERROR_INVALID_VALUE;
+  c->users++;
+  *out = c;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxAttach(CUcontext *out, unsigned flags)
+{
+  DRIVER(NEED_CONTEXT, attach(context_current(s), out, flags));
+}
+
+static CUresult detach(struct shim *s, CUcontext c)
+{
+  if (!context_exists(s, c) || c != context_current(s) || c->primary || c->green) return CUDA_ERROR_INVALID_CONTEXT;
+  if (c->users > 1) return c->users--, CUDA_SUCCESS;
+  return context_destroy(s, c);
+}
+
+CUresult cuCtxDetach(CUcontext c)
+{
+  DRIVER(NEED_CONTEXT, detach(s, c));
 }
 
 CUresult cuCtxPushCurrent_v2(CUcontext c)

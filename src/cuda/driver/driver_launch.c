@@ -2,6 +2,7 @@
 #include "cuda/core/call.h"
 #include "cuda/core/enqueue.h"
 #include "cuda/core/green_context.h"
+#include "cuda/driver/driver_forms.h"
 
 /* The driver has no name for a bad configuration of its own. */
 static CUresult driver_code(CUresult r)
@@ -9,19 +10,24 @@ static CUresult driver_code(CUresult r)
   return r == cudaErrorInvalidConfiguration ? CUDA_ERROR_INVALID_VALUE : r;
 }
 
+CUresult driver_launch(struct shim *s, struct launch_request *q, CUstream stream)
+{
+  static void *const none[1];
+  q->stream = stream_of(s, stream);
+  if (!module_is_function(s, q->function) || !q->stream) return CUDA_ERROR_INVALID_HANDLE;
+  CUresult r = function_on(s, q->function, q->stream->board, &q->function); /* kernels of libraries are on all */
+  if (r != CUDA_SUCCESS) return r;
+  if (q->function->kernel->n_params == 0 && !q->packed) q->params = (void **)(uintptr_t)none;
+  return driver_code(enqueue_kernel(s, q));
+}
+
 static CUresult launch(struct shim *s, CUfunction f, struct launch_request *q, CUstream stream,
                        void **params, void **extra)
 {
-  static void *const none[1];
-  q->function = f;
-  q->stream = stream_of(s, stream);
-  q->params = params;
-  if (!module_is_function(s, f) || !q->stream) return CUDA_ERROR_INVALID_HANDLE;
-  CUresult r = function_on(s, f, q->stream->board, &q->function); /* kernels of libraries are on all */
-  if (r != CUDA_SUCCESS) return r;
   if ((params && extra) || !kernel_read_extra(q, extra)) return CUDA_ERROR_INVALID_VALUE;
-  if (f->kernel->n_params == 0 && !extra) q->params = (void **)(uintptr_t)none;
-  return driver_code(enqueue_kernel(s, q));
+  q->function = f;
+  q->params = params;
+  return driver_launch(s, q, stream);
 }
 
 CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
