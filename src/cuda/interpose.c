@@ -1,8 +1,8 @@
 /* Programs and libraries with a static runtime inside: the start of each runtime function in their text is
  * overwritten with a jump to the function of the same name here, before their own constructors run. Needs
- * the names: the symbol table of a program or library that was not stripped, or the exported ones of a
- * runtime library that a program loads by its path. What has neither is left alone; of a program,
- * `warpstep exec` says so before it starts one.
+ * the names: the symbol table of a program or library that was not stripped, the exported ones of a
+ * runtime library that a program loads by its path, or those of the archive that a stripped one was linked with
+ * (load/runtime_archive.h). What has none of these is left alone; of a program, `warpstep exec` says so before it starts one.
  *
  * What is there when the process starts is done in a constructor (this library is linked with -z
  * initfirst). For what is loaded later there is the hook that the run-time linker has for debuggers
@@ -22,15 +22,18 @@
 #include "cuda/core/shim.h"
 #include "cuda/runtime/runtime_earlier.h"
 #include "cuda/runtime/runtime_entries.h"
+#include "load/runtime_archive.h"
 
 enum { FAR_JUMP = 14, NEAR_JUMP = 5 }; /* bytes: jmp *0(%rip); the address. jmp distance */
 
-/* An object's file, where it was loaded, and the version of the runtime inside, if there is one. */
+/* An object's file, where it was loaded, and the runtime inside, if there is one. */
 struct object {
   const uint8_t *file;
   size_t bytes;
   uintptr_t base;
+  unsigned section; /* of the symbols that count; 0: all */
   enum cudart cudart;
+  unsigned n_patched;
 };
 
 /* An object that was looked at. */
@@ -43,6 +46,7 @@ struct seen {
 struct interposed {
   struct seen *object;
   size_t n;
+  struct runtime_archives archives;
 };
 
 static bool open_object(struct object *o, const char *path)
@@ -110,6 +114,7 @@ static void patch(struct object *o, const Elf64_Sym *y, const char *name)
   if (!e) return;
   void (*earlier)(void) = runtime_earlier(name, o->cudart);
   far_jump(jump, (const void *)(uintptr_t)(earlier ? earlier : e->address));
+  o->n_patched++;
   if (!write_text(o->base + y->st_value, jump, sizeof jump))
     shim_say("cannot redirect %s of the program; link it with -cudart shared", name);
 }
@@ -135,15 +140,32 @@ static void each_symbol(struct object *o, uint32_t type, void (*look)(struct obj
       o->file[strings->sh_offset + strings->sh_size - 1] != '\0')
     return;
   for (size_t i = 0; i < symbols->sh_size / sizeof *y; i++)
-    if (y[i].st_name < strings->sh_size) look(o, &y[i], (const char *)o->file + strings->sh_offset + y[i].st_name);
+    if (y[i].st_name < strings->sh_size && (!o->section || y[i].st_shndx == o->section))
+      look(o, &y[i], (const char *)o->file + strings->sh_offset + y[i].st_name);
 }
 
-static void redirect(const char *path, uintptr_t base)
+static void redirect_all(struct object *o)
+{
+  each_symbol(o, SHT_SYMTAB, note_version), each_symbol(o, SHT_DYNSYM, note_version);
+  each_symbol(o, SHT_SYMTAB, patch), each_symbol(o, SHT_DYNSYM, patch);
+}
+
+/* A runtime without names. */
+static void redirect_stripped(struct runtime_archives *archives, const char *path, const struct object *o)
+{
+  struct runtime_place at;
+  if (!runtime_archives_find(archives, path, o->file, o->bytes, &at)) return;
+  struct object runtime = {.file = at.elf, .bytes = at.bytes, .base = o->base + at.address, .section = at.section,
+                           .cudart = CUDART_13};
+  redirect_all(&runtime);
+}
+
+static void redirect(struct runtime_archives *archives, const char *path, uintptr_t base)
 {
   struct object o = {.base = base, .cudart = CUDART_13};
   if (open_object(&o, path)) {
-    each_symbol(&o, SHT_SYMTAB, note_version), each_symbol(&o, SHT_DYNSYM, note_version);
-    each_symbol(&o, SHT_SYMTAB, patch), each_symbol(&o, SHT_DYNSYM, patch);
+    redirect_all(&o);
+    if (!o.n_patched) redirect_stripped(archives, path, &o);
   }
   if (o.file) munmap((void *)(uintptr_t)o.file, o.bytes);
 }
@@ -173,11 +195,11 @@ static void look_at_objects(void)
   for (const struct link_map *m = _r_debug.r_map; m; m = m->l_next) {
     bool program = m == _r_debug.r_map;
     if (!is_own(m) && (program || m->l_name[0] == '/') && !was_seen(s->interposed, m))
-      redirect(program ? "/proc/self/exe" : m->l_name, m->l_addr);
+      redirect(&s->interposed->archives, program ? "/proc/self/exe" : m->l_name, m->l_addr);
     now[n++] = (struct seen){ m, m->l_addr };
   }
   free(s->interposed->object);
-  *s->interposed = (struct interposed){ now, n };
+  s->interposed->object = now, s->interposed->n = n;
 }
 
 /* Called by the run-time linker, under its lock. */
@@ -223,8 +245,12 @@ static void hook_linker(void)
   write_text(at, jump, sizeof jump);
 }
 
-__attribute__((constructor)) static void interpose(void)
+/* The run-time linker hands over what main gets. This runs before the C library has taken the environment from there. */
+__attribute__((constructor)) static void interpose(int argc, char **argv, char **environment)
 {
+  extern char **environ;
+  (void)argc, (void)argv;
+  if (!environ) environ = environment;
   look_at_objects();
   hook_linker();
 }

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "load/runtime_archive.h"
+
 static void look_at_symbols(Elf *elf, Elf_Scn *scn, const GElf_Shdr *h, struct program_info *p)
 {
   Elf_Data *data = elf_getdata(scn, NULL);
@@ -26,6 +28,17 @@ static void look_at_dynamic(Elf *elf, Elf_Scn *scn, const GElf_Shdr *h, struct p
     const char *name = d.d_tag == DT_NEEDED ? elf_strptr(elf, h->sh_link, d.d_un.d_val) : NULL;
     if (name && strncmp(name, "libcudart.so", 12) == 0) p->shared_runtime = true;
   }
+}
+
+/* A program without names has those of the archive that it was linked with, when that is here. */
+static void look_for_archive(Elf *elf, const char *path, struct program_info *p)
+{
+  struct runtime_archives all = {0};
+  struct runtime_place place;
+  size_t bytes;
+  const char *file = elf_rawfile(elf, &bytes);
+  p->runtime_symbols = file && runtime_archives_find(&all, path, (const uint8_t *)file, bytes, &place);
+  runtime_archives_close(&all);
 }
 
 static void look(Elf *elf, struct program_info *p)
@@ -50,6 +63,7 @@ struct program_info program_inspect(const char *path)
   if (fd < 0 || elf_version(EV_CURRENT) == EV_NONE) return p;
   Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
   if (elf) look(elf, &p);
+  if (p.gpu_code && !p.shared_runtime && !p.runtime_symbols) look_for_archive(elf, path, &p);
   elf_end(elf);
   close(fd);
   return p;

@@ -384,8 +384,9 @@ static void tell_private(const void *caller)
   shim_lock(s);
   if (shim_first_time(s, path))
     shim_say("%s asks the driver for private tables (cuGetExportTable), which are not published and not served, and "
-             "will fail: a CUDA runtime that is stripped is inside; use a build of it with the shared runtime "
-             "(-cudart shared) or with symbols, or do without it (docs/exec.md)", path);
+             "will fail: a CUDA runtime that is stripped is inside; name the libcudart_static.a of its version "
+             "(WARPSTEP_CUDART=FILE; PyPI's nvidia-cuda-runtime has it), or use a build of it with the shared runtime or "
+             "with symbols (docs/exec.md)", path);
   pthread_mutex_unlock(&s->lock);
 }
 
