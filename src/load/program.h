@@ -9,7 +9,8 @@ struct program_info {
   bool gpu_code;       /* holds fat binaries made by nvcc */
   bool static_program; /* no dynamic loader: nothing can be preloaded */
   bool shared_runtime; /* asks for libcudart.so */
-  bool runtime_symbols; /* the static runtime is in it, and its symbol table says where, or its archive (runtime_archive.h) */
+  bool runtime_symbols; /* the static runtime is in it, and its symbol table or its archive (runtime_archive.h) says
+                           where */
 };
 
 /* Looks at the file; one that cannot be read is no ELF program. */

@@ -50,7 +50,8 @@ static const Elf64_Ehdr *header_of(const uint8_t *elf, size_t bytes)
 {
   const Elf64_Ehdr *h = (const Elf64_Ehdr *)(const void *)elf;
   const bool ok = bytes > sizeof *h && !memcmp(h->e_ident, ELFMAG, SELFMAG) && h->e_ident[EI_CLASS] == ELFCLASS64 &&
-                  h->e_machine == EM_X86_64 && table(elf, bytes, h->e_shoff, (uint64_t)h->e_shnum * sizeof(Elf64_Shdr)) &&
+                  h->e_machine == EM_X86_64 &&
+                  table(elf, bytes, h->e_shoff, (uint64_t)h->e_shnum * sizeof(Elf64_Shdr)) &&
                   table(elf, bytes, h->e_phoff, (uint64_t)h->e_phnum * sizeof(Elf64_Phdr));
   return ok ? h : NULL;
 }
