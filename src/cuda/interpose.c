@@ -1,8 +1,9 @@
 /* Programs and libraries with a static runtime inside: the start of each runtime function in their text is
  * overwritten with a jump to the function of the same name here, before their own constructors run. Needs
  * the names: the symbol table of a program or library that was not stripped, the exported ones of a
- * runtime library that a program loads by its path, or those of the archive that a stripped one was linked with
- * (load/runtime_archive.h). What has none of these is left alone; of a program, `warpstep exec` says so before it starts one.
+ * runtime library that a program loads by its path, or those of the archive that a stripped one was linked
+ * with (load/runtime_archive.h). What has none of these is left alone; of a program, `warpstep exec` says so
+ * before it starts one.
  *
  * What is there when the process starts is done in a constructor (this library is linked with -z
  * initfirst). For what is loaded later there is the hook that the run-time linker has for debuggers
@@ -245,7 +246,7 @@ static void hook_linker(void)
   write_text(at, jump, sizeof jump);
 }
 
-/* The run-time linker hands over what main gets. This runs before the C library has taken the environment from there. */
+/* The run-time linker hands over what main gets; this runs before the C library has taken the environment. */
 __attribute__((constructor)) static void interpose(int argc, char **argv, char **environment)
 {
   extern char **environ;

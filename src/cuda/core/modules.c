@@ -153,7 +153,8 @@ static bool is_better(const struct fatbin_entry *a, const struct fatbin_entry *b
          (best->kind != FATBIN_PTX || a->sm > best->sm);
 }
 
-static void explain_targets(const struct shim *s, unsigned sm, const uint8_t *container)
+/* Once for each list of targets: NCCL has ten files for later GPUs alone, and asks for the kernels of each. */
+static void explain_targets(struct shim *s, unsigned sm, const uint8_t *container)
 {
   struct err e = {""};
   struct fatbin_entry entry;
@@ -166,6 +167,7 @@ static void explain_targets(const struct shim *s, unsigned sm, const uint8_t *co
     used += (size_t)snprintf(list + used, sizeof list - used, "%s%s_%u%s", used ? ", " : "",
                              entry.kind == FATBIN_PTX ? "compute" : "sm", entry.sm, target_suffix(entry.form));
   }
+  if (!shim_first_time(s, list)) return;
   const char *choose = s->options.machine ? "choose another --machine (warpstep machines)"
                        : newest           ? gpu_advice(s->options.presets, newest, form, advice, sizeof advice)
                                           : "choose a newer --gpu";

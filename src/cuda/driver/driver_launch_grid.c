@@ -1,5 +1,6 @@
-/* Launches of CUDA 2 and 3, which programs of today still make (PyCUDA): the shape of blocks and the parameters are kept
- * with the function, cuLaunchGrid takes what was set last. Source: CUDA Driver API, "Execution Control [DEPRECATED]". */
+/* Launches of CUDA 2 and 3, which programs of today still make (PyCUDA): the shape of blocks and the parameters are
+ * kept with the function, cuLaunchGrid takes what was set last. Source: CUDA Driver API, "Execution Control
+ * [DEPRECATED]". */
 #include "cuda/core/call.h"
 #include "cuda/driver/driver_forms.h"
 
