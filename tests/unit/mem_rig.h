@@ -148,4 +148,36 @@ static inline void drain(struct rig *r)
     while (partition_busy(&r->part[i])) rig_window(r);
 }
 
+/* Counters of all slices and channels; they keep their laws. */
+static inline struct dram_stats dram_sum(struct rig *r)
+{
+  struct dram_stats s = {0};
+  struct err e = {0};
+  for (unsigned i = 0; i < r->n; i++)
+    for (unsigned k = 0; k < r->part[i].n_channels; k++)
+      stat_add(dram_stats_group("dram", &s), dram_stats_group("dram", &r->part[i].channel[k].stats));
+  if (!stat_check_laws(dram_stats_group("dram", &s), &e)) fail_msg("%s", e.msg);
+  return s;
+}
+
+static inline struct l2_stats l2_sum(struct rig *r)
+{
+  struct l2_stats s = {0};
+  struct err e = {0};
+  for (unsigned i = 0; i < r->n; i++)
+    for (unsigned k = 0; k < r->part[i].n_slices; k++)
+      stat_add(l2_stats_group("l2", &s), l2_stats_group("l2", &r->part[i].slice[k].stats));
+  if (!stat_check_laws(l2_stats_group("l2", &s), &e)) fail_msg("%s", e.msg);
+  return s;
+}
+
+static inline void check_laws(struct rig *r)
+{
+  drain(r);
+  struct l2_stats l2 = l2_sum(r);
+  struct dram_stats d = dram_sum(r);
+  assert_int_equal(d.dram_read_bytes, SECTOR_BYTES * (l2.l2_miss_sectors + l2.l2_companion_sectors + l2.l2_merged_sectors));
+  assert_int_equal(d.dram_write_bytes, SECTOR_BYTES * l2.l2_written_back_sectors);
+}
+
 #endif

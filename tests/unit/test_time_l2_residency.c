@@ -10,18 +10,6 @@
 
 #include "mem_rig.h"
 
-/* The counters keep their laws. */
-static struct l2_stats l2_sum(struct rig *r)
-{
-  struct l2_stats s = {0};
-  struct err e = {0};
-  for (unsigned i = 0; i < r->n; i++)
-    for (unsigned k = 0; k < r->part[i].n_slices; k++)
-      stat_add(l2_stats_group("l2", &s), l2_stats_group("l2", &r->part[i].slice[k].stats));
-  if (!stat_check_laws(l2_stats_group("l2", &s), &e)) fail_msg("%s", e.msg);
-  return s;
-}
-
 /* One set of four ways per slice. Lines are those of slice 0, named by their number there. */
 static void residency_rig(struct rig *r, unsigned aside)
 {

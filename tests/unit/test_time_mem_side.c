@@ -12,37 +12,6 @@
 #include "mem_rig.h"
 #include "time/mem/commit.h"
 
-static struct dram_stats dram_sum(struct rig *r)
-{
-  struct dram_stats s = {0};
-  struct err e = {0};
-  for (unsigned i = 0; i < r->n; i++)
-    for (unsigned k = 0; k < r->part[i].n_channels; k++)
-      stat_add(dram_stats_group("dram", &s), dram_stats_group("dram", &r->part[i].channel[k].stats));
-  if (!stat_check_laws(dram_stats_group("dram", &s), &e)) fail_msg("%s", e.msg);
-  return s;
-}
-
-static struct l2_stats l2_sum(struct rig *r)
-{
-  struct l2_stats s = {0};
-  struct err e = {0};
-  for (unsigned i = 0; i < r->n; i++)
-    for (unsigned k = 0; k < r->part[i].n_slices; k++)
-      stat_add(l2_stats_group("l2", &s), l2_stats_group("l2", &r->part[i].slice[k].stats));
-  if (!stat_check_laws(l2_stats_group("l2", &s), &e)) fail_msg("%s", e.msg);
-  return s;
-}
-
-static void check_laws(struct rig *r)
-{
-  drain(r);
-  struct l2_stats l2 = l2_sum(r);
-  struct dram_stats d = dram_sum(r);
-  assert_int_equal(d.dram_read_bytes, SECTOR_BYTES * (l2.l2_miss_sectors + l2.l2_companion_sectors + l2.l2_merged_sectors));
-  assert_int_equal(d.dram_write_bytes, SECTOR_BYTES * l2.l2_written_back_sectors);
-}
-
 /* --- latency ---------------------------------------------------------------------------------- */
 
 static const char *const gpus[] = {"rtx-3070", "rtx-3080", "rtx-a6000", "a100", "h200"};
@@ -448,94 +417,6 @@ static void companions_come_along(void **state)
   }
 }
 
-/* Written sectors need no fetch; displaced ones are written to DRAM, clean ones are not. */
-static void dirty_sectors_are_written_back(void **state)
-{
-  (void)state;
-  struct rig r;
-  rig_build(&r, "rtx-3070");
-  r.params.l2_bytes = r.params.l2_slices * LINE_BYTES * 2; /* one set of two ways per slice */
-  r.params.l2_ways = 2;
-  r.params.l2_slice_hash = L2_SLICE_HASH_LINEAR;
-  rig_start(&r);
-  uint64_t n = r.params.l2_slices;
-  round_trip(&r, REQ_WRITE, MEM_STORE, 0, 0x7);
-  round_trip(&r, REQ_READ, MEM_LOAD, 0, 0x5);
-  assert_int_equal(l2_sum(&r).l2_hit_sectors, 2);
-  round_trip(&r, REQ_READ, MEM_LOAD, n, 0xf);
-  assert_int_equal(l2_sum(&r).l2_written_back_sectors, 0);
-  round_trip(&r, REQ_READ, MEM_LOAD, 2 * n, 0x1); /* line 0 goes */
-  round_trip(&r, REQ_READ, MEM_LOAD, 3 * n, 0x1); /* line n goes, clean */
-  check_laws(&r);
-  struct l2_stats s = l2_sum(&r);
-  assert_int_equal(s.l2_written_back_sectors, 3);
-  assert_int_equal(s.l2_evicted_lines, 2);
-  assert_int_equal(s.l2_miss_sectors, 6);
-  assert_int_equal(dram_sum(&r).dram_writes, 1);
-  rig_free(&r);
-}
-
-/* A set that may keep one dirty line writes the older one back as soon as there are two, and keeps it as a clean line. */
-static void few_lines_stay_dirty(void **state)
-{
-  (void)state;
-  struct rig r;
-  rig_build(&r, "rtx-3070");
-  r.params.l2_bytes = r.params.l2_slices * LINE_BYTES * 4; /* one set of four ways per slice */
-  r.params.l2_ways = 4;
-  r.params.l2_dirty_ways = 1;
-  r.params.l2_slice_hash = L2_SLICE_HASH_LINEAR;
-  rig_start(&r);
-  uint64_t n = r.params.l2_slices;
-  round_trip(&r, REQ_WRITE, MEM_STORE, 0, 0x7);
-  assert_int_equal(l2_sum(&r).l2_written_back_sectors, 0);
-  round_trip(&r, REQ_WRITE, MEM_STORE, n, 0xf);
-  assert_int_equal(l2_sum(&r).l2_written_back_sectors, 3);
-  round_trip(&r, REQ_WRITE, MEM_STORE, n, 0x1); /* dirty already */
-  round_trip(&r, REQ_READ, MEM_LOAD, 0, 0x7);
-  assert_int_equal(l2_sum(&r).l2_hit_sectors, 3);
-  assert_int_equal(l2_sum(&r).l2_written_back_sectors, 3);
-  round_trip(&r, REQ_WRITE, MEM_STORE, 0, 0x1);
-  assert_int_equal(l2_sum(&r).l2_written_back_sectors, 3 + 4);
-  assert_int_equal(l2_sum(&r).l2_evicted_lines, 0);
-  check_laws(&r);
-  rig_free(&r);
-}
-
-/* Words of a sector that were written are known, the others are not: a read fetches them, a write-back reads them
- * first, and when all have been written there is nothing to fetch. */
-static void sectors_written_in_part(void **state)
-{
-  (void)state;
-  struct rig r;
-  rig_build(&r, "rtx-3070");
-  r.params.l2_bytes = r.params.l2_slices * LINE_BYTES * 4; /* one set of four ways per slice */
-  r.params.l2_ways = 4;
-  r.params.l2_dirty_ways = 2;
-  r.params.l2_slice_hash = L2_SLICE_HASH_LINEAR;
-  rig_start(&r);
-  uint64_t n = r.params.l2_slices;
-  store_words(&r, 0, 1, 0x0f00);
-  assert_int_equal(dram_sum(&r).dram_read_bytes, 0);
-  store_words(&r, 0, 1, 0xf000);
-  round_trip(&r, REQ_READ, MEM_LOAD, 0, 2); /* all eight words */
-  assert_int_equal(l2_sum(&r).l2_hit_sectors, 1);
-  store_words(&r, n, 0, 0x0001);
-  round_trip(&r, REQ_READ, MEM_LOAD, n, 1); /* seven are missing */
-  assert_int_equal(l2_sum(&r).l2_miss_sectors, 1);
-  store_words(&r, 2 * n, 3, 0x80000000u);       /* a third dirty line: the oldest goes, whole */
-  drain(&r);
-  assert_int_equal(l2_sum(&r).l2_merged_sectors, 0);
-  assert_int_equal(dram_sum(&r).dram_writes, 1);
-  store_words(&r, 3 * n, 3, 0x80000000u); /* the next one was fetched */
-  store_words(&r, 4 * n, 3, 0x80000000u); /* and the first of these goes */
-  check_laws(&r);
-  assert_int_equal(l2_sum(&r).l2_merged_sectors, 1);
-  assert_int_equal(dram_sum(&r).dram_writes, 3);
-  assert_int_equal(dram_sum(&r).dram_reads, 2);
-  rig_free(&r);
-}
-
 /* What slice 0 is asked for by many SMs at once: `n` stores or loads of these words, by turns. From the first answer to the
  * last. */
 static picos busy_slice(unsigned n, bool load, bool store, uint8_t sectors, uint32_t words)
@@ -881,9 +762,6 @@ int main(void)
       cmocka_unit_test(room_for_one_message),
       cmocka_unit_test(misses_merge),
       cmocka_unit_test(companions_come_along),
-      cmocka_unit_test(dirty_sectors_are_written_back),
-      cmocka_unit_test(few_lines_stay_dirty),
-      cmocka_unit_test(sectors_written_in_part),
       cmocka_unit_test(parts_take_two_passes),
       cmocka_unit_test(loads_and_stores_have_ports),
       cmocka_unit_test(atomics_have_a_rate),

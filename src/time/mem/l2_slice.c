@@ -106,8 +106,10 @@ void l2_slice_init(struct l2_slice *s, struct arena *a, const struct params *p, 
   QUEUE_INIT(&s->in, a, struct mem_req, power_of_two(p->l2_queue));
   tags_init(&s->tags, a, sets_of_slice(p), p->l2_ways);
   l2_residency_init(&s->residency, a, ports.policy, &s->tags);
-  s->words = ARENA_ARRAY(a, uint32_t, (size_t)s->tags.n_sets * p->l2_ways);
-  if (s->link) s->copied = ARENA_ARRAY(a, uint8_t, (size_t)s->tags.n_sets * p->l2_ways);
+  const uint32_t places = s->tags.n_sets * p->l2_ways;
+  s->words = ARENA_ARRAY(a, uint32_t, places);
+  dirty_lines_init(&s->dirty, a, places, p->l2_dirty_permille);
+  if (s->link) s->copied = ARENA_ARRAY(a, uint8_t, places);
   uint32_t n = p->l2_mshr_entries + peer_lines(p);
   uint32_t w = s->room_waiters + peer_lines(p) * SECTORS_PER_LINE;
   s->miss = ARENA_ARRAY(a, struct l2_miss, n);
@@ -161,13 +163,14 @@ static struct dram *channel_of(const struct l2_slice *s, uint64_t line, uint64_t
   return &p->channel[p->n_channels > 1 ? line % p->n_channels : 0];
 }
 
-/* For a request of that grid. */
+/* For a request of that grid. What is known of a sector in part is written with a mask, or DRAM is asked for the
+ * rest. */
 static void write_back(struct l2_slice *s, struct tag_at at, unsigned grid, picos now)
 {
   struct tag_state *w = tags_state(&s->tags, at);
   uint64_t line = tags_line(&s->tags, at), local;
   struct dram *c = channel_of(s, line, &local);
-  unsigned partial = w->dirty & ~(unsigned)w->sectors;
+  unsigned partial = s->params->dram_write_masks ? 0 : w->dirty & ~(unsigned)w->sectors;
   s->stats.l2_written_back_sectors += count_sectors(w->dirty);
   s->stats.l2_merged_sectors += count_sectors(partial);
   s->by_grid[grid].dram_written += count_sectors(w->dirty);
@@ -178,6 +181,7 @@ static void write_back(struct l2_slice *s, struct tag_at at, unsigned grid, pico
     dram_request(c, DRAM_WRITE, now, local, line, w->dirty, s->index);
   tags_fill(&s->tags, at, partial); /* whole now, if the line stays */
   w->dirty = 0;
+  dirty_lines_remove(&s->dirty, (uint32_t)tags_index(&s->tags, at));
 }
 
 static void evict(struct l2_slice *s, struct tag_at at, unsigned grid, picos now)
@@ -186,22 +190,21 @@ static void evict(struct l2_slice *s, struct tag_at at, unsigned grid, picos now
   if (tags_state(&s->tags, at)->dirty) write_back(s, at, grid, now);
 }
 
-/* A set keeps at most l2.dirty_ways dirty lines: one more, and the least recently used of them is written back, when
- * its channel has room. It stays as a clean line. */
-static void clean_oldest(struct l2_slice *s, unsigned set, unsigned grid, picos now)
+static struct tag_at place(const struct l2_slice *s, uint32_t index)
 {
-  const uint16_t *order = tags_order(&s->tags, set);
-  struct tag_at oldest = {0};
+  return (struct tag_at){index / s->tags.max_ways, (uint16_t)(index % s->tags.max_ways)};
+}
+
+/* Beyond l2.dirty_permille the oldest dirty lines are written back, as far as their channels have room. They stay as
+ * clean lines. */
+static void clean_oldest(struct l2_slice *s, unsigned grid, picos now)
+{
   uint64_t local;
-  unsigned dirty = 0;
-  for (unsigned i = 0; i < s->tags.n_ways; i++) {
-    struct tag_at at = {set, order[i]};
-    if (!tags_state(&s->tags, at)->dirty) continue;
-    dirty++;
-    oldest = at;
+  while (dirty_lines_too_many(&s->dirty)) {
+    struct tag_at oldest = place(s, s->dirty.oldest);
+    if (!dram_write_room(channel_of(s, tags_line(&s->tags, oldest), &local))) return;
+    write_back(s, oldest, grid, now);
   }
-  if (dirty <= s->params->l2_dirty_ways) return;
-  if (dram_write_room(channel_of(s, tags_line(&s->tags, oldest), &local))) write_back(s, oldest, grid, now);
 }
 
 static void make_dirty(struct l2_slice *s, struct tag_at at, const struct mem_req *r, picos now)
@@ -209,7 +212,9 @@ static void make_dirty(struct l2_slice *s, struct tag_at at, const struct mem_re
   struct tag_state *w = tags_state(&s->tags, at);
   bool first = !w->dirty;
   w->dirty = (w->dirty | (unsigned)r->sectors) & 0xf;
-  if (first && s->params->l2_dirty_ways) clean_oldest(s, at.set, r->grid, now);
+  if (!first) return;
+  dirty_lines_add(&s->dirty, (uint32_t)tags_index(&s->tags, at));
+  clean_oldest(s, r->grid, now);
 }
 
 /* The place whose line leaves for one that this request asks for, with what it says of it. */
@@ -656,7 +661,9 @@ static void lose(struct l2_slice *s, uint64_t line, unsigned sectors)
   struct tag_state *w = tags_state(&s->tags, at);
   s->gate.rights->mail[s->id].stats.lost_sectors += count_sectors((w->sectors | w->dirty) & sectors);
   w->sectors = w->sectors & ~sectors & 0xf;
+  bool dirty = w->dirty;
   w->dirty = w->dirty & ~sectors & 0xf;
+  if (dirty && !w->dirty) dirty_lines_remove(&s->dirty, (uint32_t)tags_index(&s->tags, at));
 }
 
 /* DRAM is asked for what is not here while CPUs are: so far as there is room. */

@@ -5,8 +5,8 @@
  *   lines    128 bytes, 4 sectors of 32 bytes, LRU, write-back; allocated when a sector is written or arrives
  *   partial  a sector written in part needs no fetch, the words written are known; it becomes valid when
  *            all are written, and is not before: a read fetches it. What is still partial at its
- *            write-back is read from DRAM first (HeCBench memtest on RTX 3080: 1.05 MB of sectors that
- *            get 4 bytes each cause 2.0 MB of DRAM traffic)
+ *            write-back is written with a mask (dram.write_masks), or read from DRAM first
+ *   dirty    lines beyond l2.dirty_permille of the slice's are written back, the oldest first (dirty_lines.h)
  *   misses   one entry per line on its way, with the requests that wait for it; a sector on its
  *            way is merged, not requested twice, and valid when DRAM has answered
  *   fetch    DRAM is read in pieces of l2.fetch_bytes: what of a piece is not here comes with sectors that are missed
@@ -40,6 +40,7 @@
 #include "config/params.h"
 #include "isa/step.h"
 #include "time/mem/coherence.h"
+#include "time/mem/dirty_lines.h"
 #include "time/mem/dram.h"
 #include "time/mem/l2_gate.h"
 #include "time/mem/l2_residency.h"
@@ -103,6 +104,7 @@ struct l2_slice {
   unsigned fetch_shift, piece; /* sectors of a piece of l2.fetch_bytes: their logarithm; the first piece's */
   /* state */
   struct tags tags;
+  struct dirty_lines dirty;
   struct l2_residency residency;
   uint8_t *copied; /* [set][way], two partitions: sectors the other one may hold; else NULL */
   uint32_t *words; /* [set][way]: of sectors that are dirty but not valid, the words that were written */
