@@ -77,6 +77,15 @@ static const struct text_case texts[] = {
     {80, 0x0, 0x000000060404723c, 0x204fde0000001aff, "HMMA.SP.16816.F32 R4, R4, R6, RZ, R0, 0x0 ;"},
     {86, 0x0, 0x000000060404723c, 0x204fde0000001aff, "HMMA.SP.16816.F32 R4, R4, R6, RZ, R0, 0x0 ;"},
     {90, 0x0, 0x000000060404723c, 0x204fde0000001aff, "HMMA.SP.16816.F32 R4, R4, R6, RZ, R0, 0x0 ;"},
+    /* reuse of metadata, which has a bit of its own up to sm_90 (CUTLASS's sparse products in PyTorch) */
+    {80, 0x0, 0x0004028c8804723c, 0x042fe20000005a04,
+     "HMMA.SP.16832.F32 R4, R136.reuse, R140, R4, R2.reuse, 0x0 ;"},
+    {90, 0x0, 0x0007028c8804723c, 0x042fe20000005a04,
+     "HMMA.SP.16832.F32 R4, R136.reuse, R140, R4, R2.reuse, 0x3 ;"},
+    {86, 0x0, 0x0004000c08087237, 0x004ff60000605510,
+     "IMMA.SP.16864.S8.S8 R8, R8.ROW, R12.COL, R16, R0.reuse, 0x0 ;"},
+    {89, 0x0, 0x0004000c0808727a, 0x004ff60000013410,
+     "QMMA.SP.16864.F32.E4M3.E4M3 R8, R8.ROW, R12.COL, R16, R0.reuse, 0x0 ;"},
     /* reuse of the scales of B, absolute values of FP64 matrices, cache hints where no program of kernels/ has any */
     {120, 0x0, 0x7008211c1018747f, 0x020fe20000083e18,
      "OMMA.SF.16864.F32.E2M1.E2M1.E8 R24, R16, R28, R24, R33, R0.reuse, URZ ;"},

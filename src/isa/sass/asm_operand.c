@@ -719,11 +719,11 @@ static bool read_surface_address(struct attempt *a, struct text_span s)
 static bool read_own_reuse(struct attempt *a, struct text_span *s, const uint16_t *fields)
 {
   struct text_span rest = span_trim(*s), name;
-  if (fields[1] != FLD_SCALE_B_REUSE) return true;
+  if (fields[1] != FLD_SCALE_B_REUSE && fields[1] != FLD_HMMA_META_REUSE) return true;
   bool on = span_char(&rest, '.') && span_name(&rest, &name) && span_is(name, "reuse");
   const char *at = s->p;
   if (on) *s = rest;
-  return put(a, FLD_SCALE_B_REUSE, on, at);
+  return put(a, fields[1], on, at);
 }
 
 /* Operand kinds that name their own slots: the fields say what is written. */

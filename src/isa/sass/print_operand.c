@@ -427,6 +427,14 @@ static void op_depbar(struct print_text *o, const struct sass_inst *s, const str
   put_depbar(o, s);
 }
 
+static void op_meta_kept(struct print_text *o, const struct sass_inst *s, const struct inst *t, unsigned op,
+                         unsigned arg)
+{
+  (void)t, (void)op, (void)arg;
+  print_reg(o, (unsigned)sass_get(s, FLD_HMMA_META));
+  if (sass_get(s, FLD_HMMA_META_REUSE)) print(o, ".reuse");
+}
+
 static void op_scale_b(struct print_text *o, const struct sass_inst *s, const struct inst *t, unsigned op, unsigned arg)
 {
   (void)t, (void)op, (void)arg;
@@ -511,6 +519,7 @@ static const struct {
     [OPD_CLAMP_R] = {op_plain, PLAIN(2, 2)}, [OPD_CLAMP_I] = {op_plain, PLAIN(2, 2)},
     [OPD_BAR_R] = {op_plain, PLAIN(0, 1)}, [OPD_BAR_I] = {op_plain, PLAIN(0, 1)},
     [OPD_TD2] = {op_reg, FLD_TEX_RD2}, [OPD_META] = {op_reg, FLD_HMMA_META},
+    [OPD_META_KEPT] = {op_meta_kept, 0},
     [OPD_SCALE_A] = {op_reg, FLD_SCALE_A}, [OPD_SCALE_B] = {op_scale_b, 0},
     [OPD_SCALE_U] = {op_scale_lanes, 0}, [OPD_SEL] = {op_number, FLD_HMMA_SEL},
     [OPD_TBANK] = {op_number, FLD_CBANK}, [OPD_TOFF] = {op_number, FLD_COFF},

@@ -546,6 +546,7 @@ static const struct {
     [OPD_UMASK] = {op_umask, 0}, [OPD_UMASK100] = {op_umask, 0},
     [OPD_SCALE_A] = {op_reg_field, FLD_SCALE_A}, [OPD_SCALE_B] = {op_reg_field, FLD_SCALE_B},
     [OPD_SCALE_U] = {op_reg_field, FLD_SCALE_UR}, [OPD_META] = {op_reg_field, FLD_HMMA_META},
+    [OPD_META_KEPT] = {op_reg_field, FLD_HMMA_META},
     [OPD_TD2] = {op_tex, 0}, [OPD_TA] = {op_tex, 0}, [OPD_TB] = {op_tex, 0}, [OPD_TUR] = {op_tex, 0},
     [OPD_HC] = {op_tex, 0}, [OPD_SUADDR] = {op_tex, 0},
 };
