@@ -12,8 +12,9 @@
 #include <type_traits>
 #include <vector>
 
+#include "checks.cuh"
+
 typedef std::complex<double> wide;
-static int failures, cases;
 
 static double number()
 {

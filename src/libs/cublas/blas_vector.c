@@ -1,4 +1,4 @@
-/* Levels 1 and 2 of libcublas, and triangular systems: the names and argument lists of its reference. */
+/* Levels 1 and 2 of libcublas: the names and argument lists of its reference. */
 #include <string.h>
 
 #include "libs/cublas/blas_elements.h"
@@ -149,38 +149,6 @@ static blas_status ger(struct blas *h, int t, int64_t m, int64_t n, const void *
   return ok ? BLAS_SUCCESS : BLAS_EXECUTION_FAILED;
 }
 
-struct triangle {
-  int side, fill, op, unit;
-  int64_t m, n, lda, ldb, batch;
-  bool pointers;
-};
-
-/* op(A) X = alpha B or X op(A) = alpha B; the latter is op(A)^T X^T = alpha B^T. */
-static blas_status solve(struct blas *h, int t, const struct triangle *q, const void *alpha, const void *a, void *b)
-{
-  if (!blas_handle_is(h)) return BLAS_NOT_INITIALIZED;
-  const bool left = q->side == BLAS_LEFT;
-  const int64_t n = left ? q->m : q->n;
-  if ((unsigned)q->side > 1 || (unsigned)q->fill > 1 || (unsigned)q->op >= BLAS_OPS || (unsigned)q->unit > 1 ||
-      !alpha || q->m < 0 || q->n < 0 || q->batch < 0 || q->lda < (n > 1 ? n : 1) || q->ldb < (q->m > 1 ? q->m : 1))
-    return BLAS_INVALID_VALUE;
-  if (q->m == 0 || q->n == 0 || q->batch == 0) return BLAS_SUCCESS;
-  if (q->batch > 65535 || q->m > INT32_MAX || q->n > INT32_MAX) return blas_refuse("cublas?trsm", "so large a batch");
-  const bool flipped = (q->op != BLAS_OP_N) == left; /* whether the system's matrix is A's transpose */
-  struct ws_trsm_args g = {.n = n, .columns = left ? q->n : q->m, .lda = q->lda, .a = a, .b = b};
-  g.step = left ? 1 : q->ldb;
-  g.next = left ? q->ldb : 1;
-  g.by_rows = flipped;
-  g.forward = (q->fill == BLAS_LOWER) != flipped;
-  g.conj = q->op == BLAS_OP_C;
-  g.unit = q->unit;
-  g.pointers = q->pointers;
-  g.alpha = blas_scalar(alpha, types[t].data, h->pointer_mode == BLAS_DEVICE);
-  const struct launch_shape shape = {(unsigned)g.columns, (unsigned)q->batch, 1, 128};
-  const bool ok = kernel_set_launch(&h->kernels, of_type(KERNEL_strsm, t), shape, h->stream, &g);
-  return ok ? BLAS_SUCCESS : BLAS_EXECUTION_FAILED;
-}
-
 /* The names. NAME(s, rest): cublas s rest; V2: with the ending that the header gives the plain name. */
 #define F PUBLIC blas_status
 #define ALL(T, l, v2, sfx)                                                                                            \
@@ -220,18 +188,6 @@ static blas_status solve(struct blas *h, int t, const struct triangle *q, const 
   {                                                                                                                   \
     const struct matvec v = {m, n, lda, incx, incy, 0, 0, 0, batch, op, true};                                        \
     return gemv(h, T, &v, alpha, a, x, beta, (void *)(uintptr_t)y);                                                   \
-  }                                                                                                                   \
-  F cublas##l##trsm##v2(struct blas *h, int side, int fill, int op, int unit, INT m, INT n, const void *alpha,        \
-                        const void *a, INT lda, void *b, INT ldb)                                                     \
-  {                                                                                                                   \
-    const struct triangle q = {side, fill, op, unit, m, n, lda, ldb, 1, false};                                       \
-    return solve(h, T, &q, alpha, a, b);                                                                              \
-  }                                                                                                                   \
-  F cublas##l##trsmBatched##sfx(struct blas *h, int side, int fill, int op, int unit, INT m, INT n, const void *alpha, \
-                                const void *const *a, INT lda, void *const *b, INT ldb, INT batch)                    \
-  {                                                                                                                   \
-    const struct triangle q = {side, fill, op, unit, m, n, lda, ldb, batch, true};                                    \
-    return solve(h, T, &q, alpha, a, (void *)(uintptr_t)b);                                                           \
   }
 
 #define DOT(T, name, what)                                                                                            \

@@ -33,17 +33,6 @@ struct ws_matvec_args {
   struct ws_scalar alpha, beta;
 };
 
-/* Triangular systems: column i of the right sides is at b + i * next, its elements `step` apart. Element (i, j) of the
- * system is a[j * lda + i], by_rows: a[i * lda + j]. */
-struct ws_trsm_args {
-  int64_t n, columns, lda, step, next;
-  int64_t stride_a, stride_b;
-  const void *a;
-  void *b;
-  int32_t forward, by_rows, conj, unit, pointers;
-  struct ws_scalar alpha;
-};
-
 /* out[i] = sum over j of x[i * si + j * sj]. */
 struct ws_sums_args {
   int64_t n, terms, si, sj;

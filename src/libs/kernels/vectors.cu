@@ -205,31 +205,6 @@ template <typename T> __device__ void ger(const ws_matvec_args &p)
   }
 }
 
-// A CTA per right side: each unknown in its turn, then what it takes from all others.
-template <typename T> __device__ void trsm(const ws_trsm_args &p)
-{
-  const T *a = of_batch<const T>(p.a, p.stride_a, p.pointers, blockIdx.y);
-  T *b = of_batch<T>(p.b, p.stride_b, p.pointers, blockIdx.y) + blockIdx.x * p.next;
-  const T alpha = scalar<T>(p.alpha, sizeof(T) == 8 ? WS_F64 : WS_F32);
-  for (int64_t i = threadIdx.x; i < p.n; i += blockDim.x) b[i * p.step] = size1(alpha) != 0 ? alpha * b[i * p.step] : zero<T>();
-  const int64_t down = p.by_rows ? p.lda : 1, along = p.by_rows ? 1 : p.lda;
-  for (int64_t t = 0; t < p.n; t++) {
-    const int64_t i = p.forward ? t : p.n - 1 - t;
-    __syncthreads();
-    if (!threadIdx.x && !p.unit) {
-      const T pivot = a[i * (p.lda + 1)];
-      b[i * p.step] = b[i * p.step] / (p.conj ? conjugate(pivot) : pivot);
-    }
-    __syncthreads();
-    const T x = b[i * p.step];
-    for (int64_t u = t + 1 + threadIdx.x; u < p.n; u += blockDim.x) {
-      const int64_t r = p.forward ? u : p.n - 1 - u;
-      const T f = a[r * down + i * along];
-      b[r * p.step] = b[r * p.step] - (p.conj ? conjugate(f) : f) * x;
-    }
-  }
-}
-
 extern "C" __global__ void __launch_bounds__(256) warpstep_sums(const __grid_constant__ ws_sums_args p)
 {
   running<float> s = {0, 0};
@@ -247,8 +222,7 @@ extern "C" __global__ void __launch_bounds__(256) warpstep_sums(const __grid_con
   KERNEL(l##swap, ws_vector_args, swap<T>)    \
   KERNEL(l##gemv_n, ws_matvec_args, gemv_n<T>) \
   KERNEL(l##gemv_t, ws_matvec_args, gemv_t<T>) \
-  KERNEL(l##ger, ws_matvec_args, ger<T>)      \
-  KERNEL(l##trsm, ws_trsm_args, trsm<T>)
+  KERNEL(l##ger, ws_matvec_args, ger<T>)
 #define SUMS(l, T, A)                                  \
   KERNEL(l##sum, ws_vector_args, (sum<T, A>))          \
   KERNEL(l##sum_last, ws_vector_args, sum_last<A>)
