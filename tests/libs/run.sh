@@ -18,7 +18,7 @@ else
   echo "not ok libs kernels: older than their sources; run src/libs/kernels/build.sh"
   failed=1
 fi
-[ $# -gt 0 ] || set -- products large narrow scaled vectors mixed level2 level3 triangular legacy legacy_level2 fourier names networks pooling graphs ctc random sparse sparse_vectors sorting systems tridiagonal incomplete dense eigen threads profiler
+[ $# -gt 0 ] || set -- products large narrow scaled vectors mixed level2 level3 triangular legacy legacy_level2 fourier names networks pooling graphs ctc random sparse sparse_kinds sparse_vectors sorting systems tridiagonal incomplete dense eigen threads profiler
 lacking=''
 if [ ! -f "$libs/libwarpstep-libs.so" ]; then
   lacking="no libraries in $libs"
@@ -78,7 +78,7 @@ for name; do
     dense) needs=(-lcusolver) ;;
     eigen) needs=(-lcusolver -lcublas) ;;
     threads) needs=(-lcublas -lcufft -lcurand -lcusparse) ;;
-    sparse | sparse_vectors | sorting | systems | tridiagonal | incomplete) needs=(-lcusparse) ;;
+    sparse | sparse_kinds | sparse_vectors | sorting | systems | tridiagonal | incomplete) needs=(-lcusparse) ;;
     random) needs=(-Isrc -lcurand) ;;
     profiler) needs=(-lcupti -lcuda) ;;
     *) needs=(-lcublas -lcublasLt) ;;

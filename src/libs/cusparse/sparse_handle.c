@@ -151,7 +151,7 @@ static sparse_status create(struct sparse_matrix **out, struct sparse_matrix m)
   if (!types) return sparse_refuse("cusparseCreateCsr", "indices of 16 bits");
   *out = malloc(sizeof **out);
   if (!*out) return SPARSE_ALLOC_FAILED;
-  m.magic = SPARSE;
+  m.magic = SPARSE, m.batch = 1;
   **out = m;
   return SPARSE_SUCCESS;
 }
@@ -179,6 +179,49 @@ PUBLIC sparse_status cusparseDestroySpMat(struct sparse_matrix *m)
   free(m);
   return SPARSE_SUCCESS;
 }
+
+/* What a descriptor says. All but the matrix must be there. */
+struct said {
+  int64_t *rows, *cols, *count;
+  void **offsets, **indices, **values; /* coordinates: offsets are the rows */
+  int *offset_type, *index_type, *base, *value_type; /* coordinates: no offset_type */
+};
+
+static sparse_status say_matrix(const struct sparse_matrix *m, int format, const struct said *to)
+{
+  const bool all = to->rows && to->cols && to->count && to->offsets && to->indices && to->values && to->index_type &&
+                   to->base && to->value_type && (to->offset_type || format == FORMAT_COO);
+  if (!sparse_matrix_is(m) || m->format != format || !all) return SPARSE_INVALID_VALUE;
+  *to->rows = m->rows, *to->cols = m->cols, *to->count = m->count;
+  *to->offsets = m->offsets, *to->indices = m->indices, *to->values = m->values;
+  if (to->offset_type) *to->offset_type = m->offset_type;
+  *to->index_type = m->index_type, *to->base = m->base, *to->value_type = m->value_type;
+  return SPARSE_SUCCESS;
+}
+
+#define COMPRESSED_GET(n, f)                                                                                          \
+  PUBLIC sparse_status cusparse##n##Get(const struct sparse_matrix *m, int64_t *rows, int64_t *cols, int64_t *nnz,    \
+                                        void **offsets, void **indices, void **values, int *offset_type,              \
+                                        int *index_type, int *base, int *type)                                        \
+  {                                                                                                                   \
+    const struct said to = {rows, cols, nnz, offsets, indices, values, offset_type, index_type, base, type};          \
+    return say_matrix(m, f, &to);                                                                                     \
+  }
+#define COORDINATES_GET(n)                                                                                            \
+  PUBLIC sparse_status cusparse##n##Get(const struct sparse_matrix *m, int64_t *rows, int64_t *cols, int64_t *nnz,    \
+                                        void **row, void **column, void **values, int *index_type, int *base,         \
+                                        int *type)                                                                    \
+  {                                                                                                                   \
+    const struct said to = {rows, cols, nnz, row, column, values, NULL, index_type, base, type};                      \
+    return say_matrix(m, FORMAT_COO, &to);                                                                            \
+  }
+COMPRESSED_GET(Csr, FORMAT_CSR)
+COMPRESSED_GET(ConstCsr, FORMAT_CSR)
+COMPRESSED_GET(Csc, FORMAT_CSC)
+COMPRESSED_GET(ConstCsc, FORMAT_CSC)
+COORDINATES_GET(Coo)
+COORDINATES_GET(ConstCoo)
+
 PUBLIC sparse_status cusparseSpMatGetSize(const struct sparse_matrix *m, int64_t *rows, int64_t *cols, int64_t *nnz)
 {
   if (!sparse_matrix_is(m) || !rows || !cols || !nnz) return SPARSE_INVALID_VALUE;
@@ -272,6 +315,23 @@ static sparse_status destroy_dense(struct dense_matrix *m)
 PUBLIC sparse_status cusparseDestroyDnVec(struct dense_matrix *m) { return destroy_dense(m); }
 PUBLIC sparse_status cusparseDestroyDnMat(struct dense_matrix *m) { return destroy_dense(m); }
 
+#define DENSE_GET(n)                                                                                                  \
+  PUBLIC sparse_status cusparse##n##DnVecGet(const struct dense_matrix *m, int64_t *size, void **values, int *type)   \
+  {                                                                                                                   \
+    if (!dense_matrix_is(m) || !size || !values || !type) return SPARSE_INVALID_VALUE;                                \
+    *size = m->rows, *values = m->values, *type = m->value_type;                                                      \
+    return SPARSE_SUCCESS;                                                                                            \
+  }                                                                                                                   \
+  PUBLIC sparse_status cusparse##n##DnMatGet(const struct dense_matrix *m, int64_t *rows, int64_t *cols, int64_t *ld, \
+                                             void **values, int *type, int *order)                                    \
+  {                                                                                                                   \
+    if (!dense_matrix_is(m) || !rows || !cols || !ld || !values || !type || !order) return SPARSE_INVALID_VALUE;      \
+    *rows = m->rows, *cols = m->cols, *ld = m->ld, *values = m->values, *type = m->value_type, *order = m->order;     \
+    return SPARSE_SUCCESS;                                                                                            \
+  }
+DENSE_GET()
+DENSE_GET(Const)
+
 static sparse_status values_of(const struct dense_matrix *m, void **values)
 {
   if (!dense_matrix_is(m) || !values) return SPARSE_INVALID_VALUE;
@@ -296,7 +356,26 @@ PUBLIC sparse_status cusparseDnMatSetStridedBatch(struct dense_matrix *m, int ba
 }
 PUBLIC sparse_status cusparseCsrSetStridedBatch(struct sparse_matrix *m, int batch, int64_t offsets, int64_t values)
 {
-  (void)offsets, (void)values;
-  if (!sparse_matrix_is(m) || batch < 1) return SPARSE_INVALID_VALUE;
-  return batch == 1 ? SPARSE_SUCCESS : sparse_refuse("cusparseCsrSetStridedBatch", "batches of sparse matrices");
+  if (!sparse_matrix_is(m) || m->format == FORMAT_COO || batch < 1 || offsets < 0 || values < 0)
+    return SPARSE_INVALID_VALUE;
+  m->batch = batch, m->offsets_stride = offsets, m->stride = values;
+  return SPARSE_SUCCESS;
+}
+PUBLIC sparse_status cusparseCooSetStridedBatch(struct sparse_matrix *m, int batch, int64_t stride)
+{
+  if (!sparse_matrix_is(m) || m->format != FORMAT_COO || batch < 1 || stride < 0) return SPARSE_INVALID_VALUE;
+  m->batch = batch, m->stride = stride;
+  return SPARSE_SUCCESS;
+}
+PUBLIC sparse_status cusparseSpMatGetStridedBatch(const struct sparse_matrix *m, int *batch)
+{
+  if (!sparse_matrix_is(m) || !batch) return SPARSE_INVALID_VALUE;
+  *batch = m->batch;
+  return SPARSE_SUCCESS;
+}
+PUBLIC sparse_status cusparseDnMatGetStridedBatch(const struct dense_matrix *m, int *batch, int64_t *stride)
+{
+  if (!dense_matrix_is(m) || !batch || !stride) return SPARSE_INVALID_VALUE;
+  *batch = m->batch, *stride = m->stride;
+  return SPARSE_SUCCESS;
 }

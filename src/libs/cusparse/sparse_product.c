@@ -58,6 +58,23 @@ struct ws_sparse sparse_seen(const struct sparse_matrix *m, bool *turned)
   return a;
 }
 
+static const void *moved(const void *p, int64_t bytes)
+{
+  return p ? (const char *)p + bytes : p;
+}
+
+/* Matrix i of a batch. */
+static struct ws_sparse of_batch(const struct ws_sparse *first, const struct sparse_matrix *m, int64_t i)
+{
+  struct ws_sparse a = *first;
+  const int64_t offset = a.wide_offsets ? 8 : 4, index = a.wide_indices ? 8 : 4;
+  a.offsets = moved(a.offsets, i * m->offsets_stride * offset);
+  a.row = moved(a.row, i * m->stride * index);
+  a.column = moved(a.column, i * m->stride * index);
+  a.values = moved(a.values, i * m->stride * sparse_value_bytes(m->value_type));
+  return a;
+}
+
 /* Everything of a product that is asked for. */
 struct product {
   int op_a, op_b, compute;
@@ -66,18 +83,39 @@ struct product {
   const struct dense_matrix *b, *c;
 };
 
+static bool is_half(int type)
+{
+  return type == VALUE_R_16F || type == VALUE_R_16BF;
+}
+
+/* Of halves sums are FP32, and the result may be. */
+static bool types_fit(const struct product *p)
+{
+  const int type = p->a->value_type;
+  if (p->b->value_type != type) return false;
+  if (!is_half(type)) return sparse_kind(type) >= 0 && p->c->value_type == type && p->compute == type;
+  return (p->c->value_type == type || p->c->value_type == VALUE_R_32F) && p->compute == VALUE_R_32F;
+}
+
+/* Each operand is one, or as many as there are results. */
+static bool batches_fit(const struct product *p)
+{
+  const int batch = p->c->batch;
+  return (p->a->batch == batch || p->a->batch == 1) && (p->b->batch == batch || p->b->batch == 1);
+}
+
 static sparse_status check(const struct sparse_handle *h, const struct product *p, const char *function)
 {
   if (!sparse_handle_is(h)) return SPARSE_NOT_INITIALIZED;
   if (!p->alpha || !p->beta || !sparse_matrix_is(p->a) || !dense_matrix_is(p->b) || !dense_matrix_is(p->c))
     return SPARSE_INVALID_VALUE;
   if ((unsigned)p->op_a >= SPARSE_OPS || (unsigned)p->op_b >= SPARSE_OPS) return SPARSE_INVALID_VALUE;
-  const int type = p->a->value_type;
-  if (sparse_kind(type) < 0 || p->b->value_type != type || p->c->value_type != type || p->compute != type)
-    return sparse_refuse(function, "values of these types");
+  if (!types_fit(p)) return sparse_refuse(function, "values of these types");
+  if (is_half(p->a->value_type) && (p->op_a != SPARSE_OP_N) != (p->a->format == FORMAT_CSC))
+    return sparse_refuse(function, "transposed matrices of values of 16 bits");
   const int64_t m = p->op_a ? p->a->cols : p->a->rows, k = p->op_a ? p->a->rows : p->a->cols;
   const int64_t rows = p->op_b ? p->b->cols : p->b->rows, n = p->op_b ? p->b->rows : p->b->cols;
-  if (m != p->c->rows || n != p->c->cols || k != rows || p->b->batch != p->c->batch) return SPARSE_INVALID_VALUE;
+  if (m != p->c->rows || n != p->c->cols || k != rows || !batches_fit(p)) return SPARSE_INVALID_VALUE;
   return SPARSE_SUCCESS;
 }
 
@@ -134,8 +172,15 @@ bool sparse_scale(struct sparse_handle *h, const struct dense_matrix *y, const v
 }
 
 /* Without a transposition each row of C is a sum; with one C is scaled, and all is added to it. */
-static bool launch(struct sparse_handle *h, const struct ws_sparse_product *g, int kind)
+static bool launch(struct sparse_handle *h, const struct ws_sparse_product *g, int type)
 {
+  const int kind = sparse_kind(type);
+  if (is_half(type)) {
+    const enum lib_kernel of_f16 = g->n == 1 ? KERNEL_hsparse_vector : KERNEL_hsparse_matrix;
+    const int bf16 = type == VALUE_R_16BF ? KERNEL_bsparse_vector - KERNEL_hsparse_vector : 0;
+    return kernel_set_launch(&h->kernels, (enum lib_kernel)((int)of_f16 + bf16),
+                             sparse_shape(g->m * ((g->n + 31) / 32) * 32), h->stream, g);
+  }
   if (!g->transposed) {
     const enum lib_kernel k = g->n == 1 ? KERNEL_ssparse_vector : KERNEL_ssparse_matrix;
     return kernel_set_launch(&h->kernels, of_type(k, kind), sparse_shape(g->m * ((g->n + 31) / 32) * 32), h->stream, g);
@@ -149,22 +194,26 @@ static sparse_status multiply(struct sparse_handle *h, const struct product *p, 
 {
   const sparse_status s = check(h, p, function);
   if (s) return s;
-  const int kind = sparse_kind(p->a->value_type);
-  static const int64_t bytes[] = {4, 8, 8, 16};
+  const int type = p->a->value_type, scalars = sparse_kind(p->compute);
+  const int64_t bytes_b = sparse_value_bytes(type), bytes_c = sparse_value_bytes(p->c->value_type);
   bool turned;
-  struct ws_sparse_product g = {.a = sparse_seen(p->a, &turned), .m = p->c->rows, .n = p->c->cols};
+  const struct ws_sparse a = sparse_seen(p->a, &turned);
+  struct ws_sparse_product g = {.m = p->c->rows, .n = p->c->cols};
   g.transposed = (p->op_a != SPARSE_OP_N) != turned;
   g.conj = p->op_a == SPARSE_OP_C;
   g.conj_b = p->op_b == SPARSE_OP_C;
-  if (g.conj && !g.transposed && kind > 1) return sparse_refuse(function, "the conjugate of compressed columns");
+  g.c_type = p->c->value_type == VALUE_R_16F ? WS_F16 : p->c->value_type == VALUE_R_16BF ? WS_BF16 : WS_F32;
+  if (g.conj && !g.transposed && sparse_kind(type) > 1)
+    return sparse_refuse(function, "the conjugate of compressed columns");
   sparse_strides(p->b, p->op_b != SPARSE_OP_N, &g.b_row, &g.b_column);
   sparse_strides(p->c, false, &g.c_row, &g.c_column);
-  g.alpha = sparse_scalar(h, p->alpha, kind);
-  g.beta = sparse_scalar(h, p->beta, kind);
+  g.alpha = sparse_scalar(h, p->alpha, scalars);
+  g.beta = sparse_scalar(h, p->beta, scalars);
   for (int i = 0; i < p->c->batch && g.m && g.n; i++) {
-    g.b = (char *)p->b->values + i * p->b->stride * bytes[kind];
-    g.c = (char *)p->c->values + i * p->c->stride * bytes[kind];
-    if (!launch(h, &g, kind)) return SPARSE_EXECUTION_FAILED;
+    g.a = of_batch(&a, p->a, p->a->batch > 1 ? i : 0);
+    g.b = (char *)p->b->values + (p->b->batch > 1 ? i : 0) * p->b->stride * bytes_b;
+    g.c = (char *)p->c->values + i * p->c->stride * bytes_c;
+    if (!launch(h, &g, type)) return SPARSE_EXECUTION_FAILED;
   }
   return SPARSE_SUCCESS;
 }

@@ -29,7 +29,7 @@ enum { SPARSE_INDEX_32 = 2, SPARSE_INDEX_64 = 3 };
 enum { SPARSE_OP_N, SPARSE_OP_T, SPARSE_OP_C, SPARSE_OPS };
 enum { SPARSE_ATTRIBUTES = 2 /* fill mode, kind of diagonal */, SPARSE_VERSION = 12600 };
 /* cudaDataType */
-enum { VALUE_R_32F = 0, VALUE_R_64F = 1, VALUE_C_32F = 4, VALUE_C_64F = 5 };
+enum { VALUE_R_32F = 0, VALUE_R_64F = 1, VALUE_R_16F = 2, VALUE_C_32F = 4, VALUE_C_64F = 5, VALUE_R_16BF = 14 };
 
 struct sparse_handle {
   uint64_t magic;
@@ -45,6 +45,8 @@ struct sparse_matrix {
   void *offsets, *indices, *values; /* coordinates: offsets are the rows */
   int offset_type, index_type, value_type;
   int attribute[SPARSE_ATTRIBUTES];
+  int batch; /* matrices: offsets, and indices and values, so many elements apart */
+  int64_t offsets_stride, stride;
 };
 
 /* A dense matrix, or a vector: one column. */

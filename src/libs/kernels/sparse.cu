@@ -1,13 +1,21 @@
 // Sparse matrices times vectors and dense matrices; conversions.
 #include "sparse.cuh"
 
-template <typename T> __device__ inline void leave(const ws_sparse_product &p, int64_t i, int64_t j, T sum)
+// Values of type V, sums of type T. What has 16 bits is left as p.c_type says.
+template <typename V, typename T> __device__ inline void leave(const ws_sparse_product &p, int64_t i, int64_t j, T sum)
 {
-  T *c = (T *)p.c + i * p.c_row + j * p.c_column;
+  const int64_t at = i * p.c_row + j * p.c_column;
   const T beta = scalar<T>(p.beta, kind<T>());
   T v = scalar<T>(p.alpha, kind<T>()) * sum;
-  if (!is_zero(beta)) v = v + beta * *c; // with beta 0 nothing is read, as documented
-  *c = v;
+  // With beta 0 nothing is read, as documented.
+  if constexpr (sizeof(V) == 2) {
+    if (!is_zero(beta)) v = v + beta * read_as<T>(p.c, p.c_type, at);
+    write_as<T>(p.c, p.c_type, at, v);
+  } else {
+    T *c = (T *)p.c + at;
+    if (!is_zero(beta)) v = v + beta * *c;
+    *c = v;
+  }
 }
 
 // Elements of a dense product where the sparse matrix has some: a[i][j] = alpha * sum over k of b[i][k] c[k][j] + beta * a[i][j]. A
@@ -37,7 +45,7 @@ template <typename T> __device__ void sampled(const ws_sparse_product &p)
 }
 
 // A warp per row; its sums are added in a fixed order.
-template <typename T> __device__ void vector_rows(const ws_sparse_product &p)
+template <typename V, typename T> __device__ void vector_rows(const ws_sparse_product &p)
 {
   const int lane = threadIdx.x % 32;
   const int64_t warps = (int64_t)gridDim.x * (blockDim.x / 32);
@@ -45,16 +53,16 @@ template <typename T> __device__ void vector_rows(const ws_sparse_product &p)
     const int64_t end = first_of_row(p.a, row + 1);
     T sum = zero<T>();
     for (int64_t k = first_of_row(p.a, row) + lane; k < end; k += 32) {
-      const T b = ((const T *)p.b)[column_of(p.a, k) * p.b_row];
-      madd(sum, ((const T *)p.a.values)[k], p.conj_b ? conjugate(b) : b);
+      const T b = from<T>(((const V *)p.b)[column_of(p.a, k) * p.b_row]);
+      madd(sum, from<T>(((const V *)p.a.values)[k]), p.conj_b ? conjugate(b) : b);
     }
     for (int by = 16; by; by /= 2) sum = sum + down(sum, by);
-    if (lane == 0) leave(p, row, 0, sum);
+    if (lane == 0) leave<V>(p, row, 0, sum);
   }
 }
 
 // A warp per row and 32 columns of C, one for each lane.
-template <typename T> __device__ void matrix_rows(const ws_sparse_product &p)
+template <typename V, typename T> __device__ void matrix_rows(const ws_sparse_product &p)
 {
   const int64_t parts = (p.n + 31) / 32, warps = (int64_t)gridDim.x * (blockDim.x / 32);
   for (int64_t w = (int64_t)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32; w < p.m * parts; w += warps) {
@@ -62,10 +70,28 @@ template <typename T> __device__ void matrix_rows(const ws_sparse_product &p)
     if (j >= p.n) continue;
     T sum = zero<T>();
     for (int64_t k = first_of_row(p.a, row); k < end; k++) {
-      const T b = ((const T *)p.b)[column_of(p.a, k) * p.b_row + j * p.b_column];
-      madd(sum, ((const T *)p.a.values)[k], p.conj_b ? conjugate(b) : b);
+      const T b = from<T>(((const V *)p.b)[column_of(p.a, k) * p.b_row + j * p.b_column]);
+      madd(sum, from<T>(((const V *)p.a.values)[k]), p.conj_b ? conjugate(b) : b);
     }
-    leave(p, row, j, sum);
+    leave<V>(p, row, j, sum);
+  }
+}
+
+// A thread for each element of C.
+template <typename T> __device__ void block_rows(const ws_sparse_blocks &s)
+{
+  const ws_sparse_product &p = s.product;
+  const int64_t down = s.by_columns ? 1 : s.side, along = s.by_columns ? s.side : 1;
+  AT(i, p.m * p.n)
+  {
+    const int64_t row = i % p.m, j = i / p.m, end = first_of_row(p.a, row / s.side + 1);
+    T sum = zero<T>();
+    for (int64_t k = first_of_row(p.a, row / s.side); k < end; k++) {
+      const T *a = (const T *)p.a.values + k * s.side * s.side + row % s.side * down;
+      const T *b = (const T *)p.b + column_of(p.a, k) * s.side * p.b_row + j * p.b_column;
+      for (int64_t c = 0; c < s.side; c++) madd(sum, a[c * along], p.conj_b ? conjugate(b[c * p.b_row]) : b[c * p.b_row]);
+    }
+    leave<T>(p, row, j, sum);
   }
 }
 
@@ -114,9 +140,12 @@ extern "C" __global__ void __launch_bounds__(256) warpstep_sparse_row_numbers(co
 
 #define KERNEL(name, args, call) \
   extern "C" __global__ void __launch_bounds__(256) warpstep_##name(const __grid_constant__ args p) { call(p); }
+#define ROWS_OF(l, V, T)                                             \
+  KERNEL(l##sparse_vector, ws_sparse_product, (vector_rows<V, T>))  \
+  KERNEL(l##sparse_matrix, ws_sparse_product, (matrix_rows<V, T>))
 #define SPARSE(l, T)                                                \
-  KERNEL(l##sparse_vector, ws_sparse_product, vector_rows<T>)       \
-  KERNEL(l##sparse_matrix, ws_sparse_product, matrix_rows<T>)       \
+  ROWS_OF(l, T, T)                                                  \
+  KERNEL(l##sparse_blocks, ws_sparse_blocks, block_rows<T>)         \
   KERNEL(l##sparse_scale, ws_sparse_product, scale<T>)              \
   KERNEL(l##sparse_scatter, ws_sparse_product, scatter<T>)          \
   KERNEL(l##sparse_to_dense, ws_sparse_convert, to_dense<T>)        \
@@ -125,3 +154,5 @@ SPARSE(s, float)
 SPARSE(d, double)
 SPARSE(c, c32)
 SPARSE(z, c64)
+ROWS_OF(h, __half, float)
+ROWS_OF(b, __nv_bfloat16, float)

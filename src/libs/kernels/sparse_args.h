@@ -21,10 +21,19 @@ struct ws_sparse {
 struct ws_sparse_product {
   struct ws_sparse a;
   int32_t transposed, conj, conj_b;
+  int32_t c_type; /* of values of 16 bits: enum ws_type */
   int64_t m, n, b_row, b_column, c_row, c_column;
   const void *b;
   void *c;
   struct ws_scalar alpha, beta;
+};
+
+/* The same of a matrix of square blocks: `product.a` has rows and columns of blocks, whose values follow each other,
+ * each by rows or by columns. */
+struct ws_sparse_blocks {
+  struct ws_sparse_product product;
+  int64_t side;
+  int32_t by_columns;
 };
 
 /* offsets[rows + 1] from `row`, `row` from `offsets`, or the dense matrix in `dense`. */
