@@ -230,5 +230,23 @@ def ctc_losses():
     ctc(120, 40, [50, 12])
 
 
+def spatial_transformers():
+    """Places at corners, which PyTorch gives to cuDNN; others are its own kernels'."""
+    torch.manual_seed(1)
+    x, places, theta = torch.randn(2, 3, 9, 8), torch.rand(2, 5, 6, 2) * 2.4 - 1.2, torch.randn(2, 2, 3)
+    for kind, limit in ((torch.float32, 1e-5), (torch.float64, 1e-12), (torch.float16, 1e-2)):
+        results = []
+        for device in ("cpu", "cuda"):
+            wide = torch.float64 if device == "cpu" else kind
+            given = [t.to(kind).to(wide).to(device).clone().requires_grad_() for t in (x, places, theta)]
+            given = [t.detach().requires_grad_() for t in given]
+            y = nn.functional.grid_sample(given[0], given[1], "bilinear", "zeros", True)
+            grid = nn.functional.affine_grid(given[2], (2, 3, 5, 6), True)
+            ((y * torch.arange(6).to(wide).to(device)).sum() + (grid ** 2).sum()).backward()
+            results.append([y, grid] + [t.grad for t in given])
+        close(f"spatial transformer of {kind}", results[1], results[0], limit)
+
+
 checks.run([convolutions, transposed_convolutions, convolutions_of_other_types, autotuned_convolution, fused_convolution,
-            batch_norms, recurrent_layers, dropout_between_layers, attention, attention_with_dropout, ctc_losses])
+            batch_norms, recurrent_layers, dropout_between_layers, attention, attention_with_dropout, ctc_losses,
+            spatial_transformers])

@@ -18,7 +18,7 @@ else
   echo "not ok libs kernels: older than their sources; run src/libs/kernels/build.sh"
   failed=1
 fi
-[ $# -gt 0 ] || set -- products large narrow scaled vectors mixed level2 level3 triangular legacy legacy_level2 fourier names networks pooling graphs ctc random sparse sparse_kinds sparse_vectors sorting systems tridiagonal incomplete dense eigen threads profiler
+[ $# -gt 0 ] || set -- products large narrow scaled vectors mixed level2 level3 triangular legacy legacy_level2 fourier names networks pooling graphs ctc sampler random sparse sparse_kinds sparse_vectors sorting systems tridiagonal incomplete dense eigen threads profiler
 lacking=''
 if [ ! -f "$libs/libwarpstep-libs.so" ]; then
   lacking="no libraries in $libs"
@@ -74,7 +74,7 @@ for name; do
   fi
   case $name in
     fourier) needs=(-lcufft) ;;
-    networks | pooling | graphs | ctc) needs=(-lcudnn) ;;
+    networks | pooling | graphs | ctc | sampler) needs=(-lcudnn) ;;
     dense) needs=(-lcusolver) ;;
     eigen) needs=(-lcusolver -lcublas) ;;
     threads) needs=(-lcublas -lcufft -lcurand -lcusparse) ;;
@@ -83,7 +83,7 @@ for name; do
     profiler) needs=(-lcupti -lcuda) ;;
     *) needs=(-lcublas -lcublasLt) ;;
   esac
-  if [[ $name = @(networks|pooling|graphs|ctc) ]] && [ ! -f "$(dirname "$nvcc")/../include/cudnn.h" ]; then
+  if [[ $name = @(networks|pooling|graphs|ctc|sampler) ]] && [ ! -f "$(dirname "$nvcc")/../include/cudnn.h" ]; then
     echo "ok libs $name # SKIP no cuDNN beside nvcc"
     continue
   fi
