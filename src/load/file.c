@@ -305,14 +305,14 @@ struct module *code_file_load_image(const struct code_file *f, unsigned i, struc
   return m;
 }
 
-/* The image of a group that a GPU of this SM runs; -1: none. The highest that runs is the exact
- * one if there is one. */
+/* The image of a group that a GPU of this SM runs; -1: none. */
 static int choose_image(const struct code_file *f, unsigned first, unsigned sm)
 {
   int best = -1;
   for (unsigned i = first; i < f->n && f->image[i].info.group == f->image[first].info.group; i++)
     if (runs_on(&f->image[i].info, sm) &&
-        (best < 0 || f->image[i].info.sm > f->image[best].info.sm))
+        (best < 0 || target_closer(f->image[i].info.sm, f->image[i].info.form, f->image[best].info.sm,
+                                   f->image[best].info.form)))
       best = (int)i;
   return best;
 }

@@ -38,3 +38,9 @@ bool target_runs_on(unsigned code_sm, enum target_form form, unsigned device_sm)
   if (form == TARGET_ARCH_SPECIFIC) return code_sm == device_sm;
   return code_sm / 10 == device_sm / 10 && code_sm <= device_sm;
 }
+
+bool target_closer(unsigned sm, enum target_form form, unsigned other_sm, enum target_form other)
+{
+  if (sm != other_sm) return sm > other_sm;
+  return form == TARGET_ARCH_SPECIFIC && other != TARGET_ARCH_SPECIFIC;
+}

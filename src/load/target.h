@@ -32,5 +32,8 @@ enum target_form { TARGET_PLAIN, TARGET_ARCH_SPECIFIC, TARGET_FAMILY_SPECIFIC };
 /* "", "a", "f": what stands behind the number. */
 const char *target_suffix(enum target_form);
 bool target_runs_on(unsigned code_sm, enum target_form, unsigned device_sm);
+/* Whether code `sm` of two that a GPU runs is for fewer GPUs: the highest target is the exact one if there is one, and
+ * code for that alone (sm_90a) comes before other code for it. */
+bool target_closer(unsigned sm, enum target_form, unsigned other_sm, enum target_form other);
 
 #endif

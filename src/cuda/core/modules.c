@@ -147,10 +147,10 @@ static CUresult open_joined(struct shim *s, const struct opening *how, const uin
 static bool is_better(const struct fatbin_entry *a, const struct fatbin_entry *best, unsigned sm)
 {
   if (a->kind == FATBIN_SASS && target_runs_on(a->sm, a->form, sm))
-    return best->kind != FATBIN_SASS || a->sm > best->sm;
+    return best->kind != FATBIN_SASS || target_closer(a->sm, a->form, best->sm, best->form);
   const bool usable = a->form == TARGET_PLAIN ? a->sm <= sm : target_runs_on(a->sm, a->form, sm);
   return a->kind == FATBIN_PTX && usable && best->kind != FATBIN_SASS &&
-         (best->kind != FATBIN_PTX || a->sm > best->sm);
+         (best->kind != FATBIN_PTX || target_closer(a->sm, a->form, best->sm, best->form));
 }
 
 /* Once for each list of targets: NCCL has ten files for later GPUs alone, and asks for the kernels of each. */
