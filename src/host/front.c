@@ -288,6 +288,11 @@ static const struct front_gpu *busy_gpu(const struct front *f)
   return NULL;
 }
 
+bool front_stands(const struct front *f)
+{
+  return !busy_gpu(f) && !f->ready.n && !f->running.n;
+}
+
 /* Kernels on the GPUs go on to the next event, or to `until`. False: they are there. */
 static bool run_gpus(struct front *f, uint64_t until, enum front_gpu_stop *stop)
 {

@@ -156,6 +156,9 @@ uint32_t front_kernels_ready(const struct front *, unsigned gpu);
 /* The time up to which GPUs with kernels have gone, ps; 0: none has any. */
 uint64_t front_gpus_now(const struct front *);
 
+/* Nothing can happen but from outside: what was given has ended, asks, or goes on elsewhere. */
+bool front_stands(const struct front *);
+
 /* Lets time pass until `until`, ps (FRONT_NEVER: as long as anything happens), or until `target` (may be NULL) has
  * ended. */
 enum front_stop front_run(struct front *, uint64_t until, const struct command *target);

@@ -133,6 +133,7 @@ void exec_report(struct shim *s)
   }
   end_watch_begin(s);
   parts_settle(s);
+  ipc_events_end(s);
   s->record.n_managed = managed_stats(s, s->record.managed, UVM_GPUS);
   s->record.share = time_share_stats(s);
   s->record.links = link_report_of(s);

@@ -11,6 +11,7 @@
 #define WS_CUDA_GRAPH_H
 
 #include "cuda/core/copy.h"
+#include "cuda/core/ipc_event.h"
 #include "cuda/core/kernel.h"
 
 struct shim_part;
@@ -19,7 +20,8 @@ struct user_reference;
 /* CUgraphNodeType */
 enum node_type { NODE_KERNEL, NODE_MEMCPY, NODE_MEMSET, NODE_HOST, NODE_GRAPH, NODE_EMPTY,
                  NODE_WAIT_EVENT, NODE_EVENT_RECORD, NODE_MEM_ALLOC = 10, NODE_MEM_FREE = 11,
-                 NODE_MEM_OPS = 12, NODE_CONDITIONAL = 13, NODE_PREFETCH = 100 /* never in a graph */ };
+                 NODE_MEM_OPS = 12, NODE_CONDITIONAL = 13,
+                 NODE_PREFETCH = 100, NODE_SHARED_EVENT }; /* the last two never in a graph */
 /* CUgraphConditionalNodeType */
 enum condition_type { CONDITION_IF, CONDITION_WHILE, CONDITION_SWITCH };
 enum { INSTANTIATE_AUTO_FREE = 1, INSTANTIATE_DEVICE_LAUNCH = 4 };
@@ -56,6 +58,7 @@ struct graph_op {
       bool to_host;
       unsigned gpu; /* else to this one */
     } prefetch; /* managed.h */
+    struct shared_record shared; /* ipc_event.h */
     struct {
       CUstreamBatchMemOpParams *op;
       unsigned n;

@@ -52,13 +52,29 @@ static CUresult describe(struct shim *s, struct ipc_handle *h, uint32_t kind, co
   return CUDA_SUCCESS;
 }
 
+static bool is_named(const struct ipc_handle *h, int fd, struct stat *st)
+{
+  return fd >= 0 && fstat(fd, st) == 0 && st->st_dev == h->device && st->st_ino == h->inode;
+}
+
 /* Whether fd is the file of the handle, and has its bytes. */
 static bool is_file_of(const struct shim *s, const struct ipc_handle *h, int fd)
 {
   struct stat st;
-  return fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == h->device && st.st_ino == h->inode &&
-         h->page_bits == s->boards.page_bits && h->bytes && h->addr <= (uint64_t)st.st_size &&
+  return is_named(h, fd, &st) && h->page_bits == s->boards.page_bits && h->bytes && h->addr <= (uint64_t)st.st_size &&
          h->bytes <= (uint64_t)st.st_size - h->addr;
+}
+
+/* The file of a process that lives, as it names it; -1: it is not there any more. */
+static int open_handle(const struct ipc_handle *h)
+{
+  char path[64];
+  struct stat st;
+  snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)h->pid, (int)h->fd);
+  const int fd = open(path, O_RDWR | O_CLOEXEC);
+  if (fd < 0 || is_named(h, fd, &st)) return fd;
+  close(fd);
+  return -1;
 }
 
 /* Whose memory it is, by its place in the machine; the program may not see that GPU. */
@@ -69,10 +85,10 @@ static struct board *board_of_handle(struct shim *s, const struct ipc_handle *h)
   return board_current(s);
 }
 
-static uint64_t open_file(struct shim *s, int fd, const struct ipc_handle *h)
+static uint64_t open_file(struct shim *s, enum block_kind kind, int fd, const struct ipc_handle *h)
 {
   struct board *b = board_of_handle(s, h);
-  return memory_open(s, b, fd, h->addr, h->bytes, board_bit(b) | board_bit(board_current(s)));
+  return memory_open(s, kind, b, fd, h->addr, h->bytes, board_bit(b) | board_bit(board_current(s)));
 }
 
 CUresult ipc_export_memory(struct shim *s, CUipcMemHandle *out, uint64_t addr)
@@ -90,10 +106,8 @@ CUresult ipc_export_memory(struct shim *s, CUipcMemHandle *out, uint64_t addr)
 
 static CUresult open_first(struct shim *s, CUdeviceptr *addr, const struct ipc_handle *h)
 {
-  char path[64];
-  snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)h->pid, (int)h->fd);
-  int fd = open(path, O_RDWR | O_CLOEXEC);
-  *addr = is_file_of(s, h, fd) ? open_file(s, fd, h) : 0;
+  const int fd = open_handle(h);
+  *addr = is_file_of(s, h, fd) ? open_file(s, BLOCK_OPENED, fd, h) : 0;
   if (fd >= 0) close(fd);
   if (!*addr) return CUDA_ERROR_INVALID_HANDLE;
   struct ipc_open *o = shim_alloc(sizeof *o);
@@ -141,7 +155,13 @@ CUresult ipc_export_event(struct shim *s, CUipcEventHandle *out, CUevent event)
   unsigned flags;
   if (!out) return CUDA_ERROR_INVALID_VALUE;
   if (!event_flags(s, event, &flags) || !(flags & EVENT_INTERPROCESS)) return CUDA_ERROR_INVALID_HANDLE;
-  struct ipc_handle h = { .kind = HANDLE_EVENT, .pid = getpid(), .addr = (uint64_t)(uintptr_t)event };
+  struct stat st;
+  int fd;
+  struct ipc_handle h = { .kind = HANDLE_EVENT, .pid = getpid() };
+  const CUresult r = event_export(s, event, &fd, &h.addr);
+  if (r != CUDA_SUCCESS) return r;
+  if (fstat(fd, &st) != 0) return CUDA_ERROR_OUT_OF_MEMORY;
+  h.fd = fd, h.device = st.st_dev, h.inode = st.st_ino;
   memset(out, 0, sizeof *out);
   memcpy(out, &h, sizeof h);
   return CUDA_SUCCESS;
@@ -153,7 +173,15 @@ CUresult ipc_open_event(struct shim *s, CUevent *out, const CUipcEventHandle *in
   memcpy(&h, in, sizeof h);
   if (!out) return CUDA_ERROR_INVALID_VALUE;
   if (h.kind != HANDLE_EVENT) return CUDA_ERROR_INVALID_HANDLE;
-  return event_create(s, out, EVENT_INTERPROCESS | EVENT_DISABLE_TIMING);
+  if (h.pid == getpid()) return CUDA_ERROR_INVALID_CONTEXT; /* not in the process that exported it */
+  const int fd = open_handle(&h);
+  CUresult r = fd < 0 ? CUDA_ERROR_INVALID_HANDLE : event_create(s, out, EVENT_INTERPROCESS | EVENT_DISABLE_TIMING);
+  if (r == CUDA_SUCCESS && !ipc_event_import(s, *out, fd, h.addr)) {
+    event_destroy(s, *out);
+    r = CUDA_ERROR_INVALID_HANDLE;
+  }
+  if (fd >= 0) close(fd);
+  return r;
 }
 
 CUresult ipc_export_pointer(struct shim *s, CUmemPoolPtrExportData *out, uint64_t addr)
@@ -174,7 +202,7 @@ CUresult ipc_import_pointer(struct shim *s, CUdeviceptr *addr, CUmemoryPool pool
   memcpy(&h, in, sizeof h);
   int fd = pool_file(s, pool);
   if (h.kind != HANDLE_POINTER || !is_file_of(s, &h, fd)) return CUDA_ERROR_INVALID_VALUE;
-  *addr = open_file(s, fd, &h);
+  *addr = open_file(s, BLOCK_IMPORTED, fd, &h);
   return *addr ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 

@@ -2,11 +2,8 @@
  *
  * Each process simulates a GPU of its own. Memory that one exports moves to a file in memory (gmem_share),
  * which the other maps into its GPU's address space: the bytes are the same. Handles name the file by the
- * exporting process and its file descriptor, so they are good while that process has the memory. Times of
- * processes are not related.
- *
- * Work is simulated when it is issued, so what a recorded event stands for is done when another process
- * hears of it: an event that was opened is one of the opening process's own.
+ * exporting process and its file descriptor, so they are good while that process has the memory. Events have
+ * a file of their own (ipc_event.h). Times of processes are not related, but with exec --share.
  */
 #ifndef WS_CUDA_IPC_H
 #define WS_CUDA_IPC_H

@@ -58,9 +58,11 @@ struct block *memory_find(struct shim *s, uint64_t addr)
   return NULL;
 }
 
+static bool is_of_others(const struct block *b) { return b->kind == BLOCK_OPENED || b->kind == BLOCK_IMPORTED; }
+
 bool memory_on_host(const struct block *b)
 {
-  return b->kind != BLOCK_DEVICE && b->kind != BLOCK_MAPPED && b->kind != BLOCK_OPENED;
+  return b->kind != BLOCK_DEVICE && b->kind != BLOCK_MAPPED && !is_of_others(b);
 }
 
 CUresult memory_device_pointer(struct shim *s, void *out, const void *p, unsigned flags)
@@ -226,7 +228,8 @@ static void hide(struct shim *s, board_mask in, uint64_t addr)
     if (in >> i & 1) BUG_ON(!gmem_release(s->boards.of[i].device.mem, addr));
 }
 
-uint64_t memory_open(struct shim *s, struct board *b, int fd, uint64_t offset, uint64_t bytes, board_mask in)
+uint64_t memory_open(struct shim *s, enum block_kind kind, struct board *b, int fd, uint64_t offset, uint64_t bytes,
+                     board_mask in)
 {
   uint64_t page = boards_page(s), inside = offset & (page - 1);
   uint64_t mapped = align_up(inside + bytes, page);
@@ -235,7 +238,7 @@ uint64_t memory_open(struct shim *s, struct board *b, int fd, uint64_t offset, u
   uint64_t base = (uint64_t)(uintptr_t)host;
   show(s, in, base, host, mapped, "memory of another process");
   add_block(s, (struct block){ .addr = base + inside, .bytes = bytes, .device = base + inside, .board = b, .in = in,
-                                  .mapped = mapped, .kind = BLOCK_OPENED });
+                                  .mapped = mapped, .kind = kind });
   return base + inside;
 }
 
@@ -362,7 +365,7 @@ static void release(struct shim *s, const struct block *b)
   if (b->owner) b->owner->released(s, b->owner, b->bytes);
   if (b->kind == BLOCK_DEVICE) return guest_free(s, b->board, b->device, b->bytes);
   uint64_t page = boards_page(s); /* opened memory may lie inside its pages */
-  uint64_t inside = b->kind == BLOCK_OPENED ? b->addr & (page - 1) : 0;
+  uint64_t inside = is_of_others(b) ? b->addr & (page - 1) : 0;
   if (b->kind == BLOCK_PINNED) board_place_nowhere(b->board, b->device, b->mapped);
   if (b->kind == BLOCK_REGISTERED && !b->base) return;
   if (b->kind == BLOCK_REGISTERED) {

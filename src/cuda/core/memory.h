@@ -5,6 +5,7 @@
  *   managed     the same; its pages move in time (managed.h)
  *   mapped      device memory at an address that was reserved for it (vmm.h)
  *   opened      device memory of another process (ipc.h)
+ *   imported    the same, of a pool: given back as memory of pools is
  *   registered  host memory of the program; kernels of all GPUs see a copy in guest memory of one (docs/decisions says
  *               why). Bytes that one side has changed go to the other when a kernel starts, when one has ended, and
  *               while kernels run around each stretch of time that a call of the program lets pass
@@ -35,7 +36,8 @@ static inline bool memory_is_for_host(uint64_t addr)
 }
 
 enum block_kind { BLOCK_DEVICE, BLOCK_PINNED, BLOCK_MANAGED, BLOCK_REGISTERED, BLOCK_MAPPED,
-                  BLOCK_OPENED, BLOCK_KINDS };
+                  BLOCK_OPENED, BLOCK_IMPORTED, BLOCK_KINDS };
+enum { BLOCKS_TO_FREE = 1 << BLOCK_DEVICE | 1 << BLOCK_MANAGED | 1 << BLOCK_IMPORTED }; /* cudaFree's */
 
 /* Who counts what is allocated: told when a block of it goes. */
 struct block_owner {
@@ -122,7 +124,8 @@ void memory_map(struct shim *, struct board *, uint64_t addr, void *host, uint64
 void *memory_take_file(struct shim *, struct board *, uint64_t bytes, int *fd);
 /* Device memory that another process shares, of this GPU: `bytes` bytes from an offset in its file, for these GPUs.
  * 0: it cannot be mapped. */
-uint64_t memory_open(struct shim *, struct board *, int fd, uint64_t offset, uint64_t bytes, board_mask);
+uint64_t memory_open(struct shim *, enum block_kind, struct board *, int fd, uint64_t offset, uint64_t bytes,
+                     board_mask);
 /* … for these, too. */
 void memory_open_for(struct shim *, uint64_t addr, board_mask);
 /* GPUs beside its own whose kernels see the block's pages: of pools that say so, and registered memory. */

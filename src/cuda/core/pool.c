@@ -380,7 +380,7 @@ CUresult pool_alloc(struct shim *s, CUmemoryPool p, uint64_t *addr, uint64_t byt
 static unsigned kinds_at(struct shim *s, uint64_t addr)
 {
   const struct block *b = memory_find(s, addr);
-  const unsigned device = 1u << BLOCK_DEVICE | 1u << BLOCK_OPENED;
+  const unsigned device = 1u << BLOCK_DEVICE | 1u << BLOCK_IMPORTED;
   return b && b->owner ? device | 1u << BLOCK_PINNED | 1u << BLOCK_MANAGED : device;
 }
 

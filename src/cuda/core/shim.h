@@ -137,6 +137,7 @@ struct shim {
   struct vmm vmm;
   struct pools pools;
   struct ipc_open *ipc_open; /* ipc.c */
+  struct shared_events *shared_events; /* ipc_event.c; NULL: none so far */
   struct arrays arrays;
   struct object_notes object_notes;
   struct loaded_module *modules; /* modules.c */

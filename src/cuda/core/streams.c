@@ -6,6 +6,7 @@
 #include "cuda/core/green_context.h"
 #include "cuda/core/residency.h"
 #include "cuda/core/shim.h"
+#include "cuda/core/task.h"
 #include "host/front.h"
 
 /* Streams -------------------------------------------------------------------------------------- */
@@ -165,6 +166,24 @@ CUresult event_destroy(struct shim *s, CUevent h)
   return CUDA_ERROR_INVALID_HANDLE;
 }
 
+/* The event, of which other processes know, happens with its command, which may not have been given yet. */
+static void tell_others(struct shim *s, struct event *e)
+{
+  struct command *end = task_join(s, 0, ipc_record_ended, ipc_event_record(s, e));
+  command_follow(end, e->command);
+  front_give(&s->front, end);
+  command_drop(end);
+}
+
+CUresult event_export(struct shim *s, CUevent h, int *fd, uint64_t *at)
+{
+  struct event *e = event_of(s, h);
+  const bool known = e->shared;
+  if (!ipc_event_export(s, e, fd, at)) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (!known && e->command) tell_others(s, e);
+  return CUDA_SUCCESS;
+}
+
 void event_attach(struct shim *s, CUevent h, struct command *c)
 {
   struct event *e = event_of(s, h);
@@ -173,12 +192,26 @@ void event_attach(struct shim *s, CUevent h, struct command *c)
   e->capture = 0;
   e->command = command_hold(c);
   command_drop(before);
+  if (e->shared) tell_others(s, e);
+}
+
+/* Another process has recorded it last: what asks until that has happened. */
+static void follow_elsewhere(struct shim *s, struct command *c, const struct event *e, const struct shared_record *r)
+{
+  const struct graph_op op = { .type = NODE_SHARED_EVENT, .shared = *r };
+  struct task *w = task_new(s, &op, &(struct task_site){ .board = e->board });
+  command_follow(c, &w->command);
+  front_give(&s->front, &w->command);
+  command_drop(&w->command);
 }
 
 void event_follow(struct shim *s, struct command *c, CUevent h)
 {
   const struct event *e = event_of(s, h);
-  if (e) command_follow(c, e->command);
+  struct shared_record r;
+  if (!e) return;
+  if (ipc_event_is_elsewhere(e, &r)) follow_elsewhere(s, c, e, &r);
+  else command_follow(c, e->command);
 }
 
 /* Captures are over, and nothing is put off. */

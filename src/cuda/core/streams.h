@@ -14,6 +14,7 @@ struct board;
 struct command;
 struct context;
 struct shim;
+struct shared_event;
 struct shim_part;
 struct stream_capture;
 
@@ -47,6 +48,8 @@ struct event {
   struct command *command; /* held: with which it happens; NULL: it was never recorded */
   uint64_t capture;     /* id of the capture it was recorded in, 0: none */
   struct node_set tips; /* and its place there */
+  struct shared_event *shared; /* what other processes know of it (ipc_event.h); NULL: nothing */
+  uint64_t shared_at, shared_record; /* its place in its file; the last record of this process, 0: none */
 };
 
 struct streams {
@@ -79,9 +82,11 @@ CUresult event_create(struct shim *, CUevent *, unsigned flags);
 bool event_flags(const struct shim *, CUevent, unsigned *flags); /* false: no event */
 CUresult event_destroy(struct shim *, CUevent);
 
+/* The event, one for several processes, gets a place in a file (ipc_event.h), if it has none: it may be recorded. */
+CUresult event_export(struct shim *, CUevent, int *fd, uint64_t *at);
 /* From now on the event stands for this command. No event: nothing. */
 void event_attach(struct shim *, CUevent, struct command *);
-/* The command, not yet given, comes behind what the event stands for now. */
+/* The command, not yet given, comes behind what the event stands for now, also in another process. */
 void event_follow(struct shim *, struct command *, CUevent);
 
 extern const struct shim_part stream_part;

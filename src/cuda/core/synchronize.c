@@ -48,7 +48,7 @@ CUresult stream_query(struct shim *s, CUstream h)
   CUresult r;
   if (!st) return CUDA_ERROR_INVALID_HANDLE;
   if (capture_forbids(s, st, &r)) return r;
-  return stream_each_before(s, st, has_ended, NULL) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+  return stream_each_before(s, st, has_ended, NULL) ? CUDA_SUCCESS : task_not_ready(s, NULL);
 }
 
 CUresult stream_destroy(struct shim *s, CUstream h)
@@ -66,9 +66,21 @@ CUresult stream_destroy(struct shim *s, CUstream h)
 CUresult event_query(struct shim *s, CUevent h)
 {
   struct event *e = event_of(s, h);
+  struct shared_record r;
   if (!e) return CUDA_ERROR_INVALID_HANDLE;
   if (capture_has_event(s, e)) return CUDA_ERROR_CAPTURED_EVENT;
-  return task_has_ended(s, e->command) ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+  if (ipc_event_is_elsewhere(e, &r)) return ipc_record_is_over(&r) ? CUDA_SUCCESS : task_not_ready(s, &r);
+  return task_has_ended(s, e->command) ? CUDA_SUCCESS : task_not_ready(s, NULL);
+}
+
+static CUresult wait_for_shared(struct shim *s, CUevent h)
+{
+  struct command *c = task_join(s, 0, NULL, NULL);
+  event_follow(s, c, h);
+  front_give(&s->front, c);
+  const CUresult r = task_wait(s, c);
+  command_drop(c);
+  return r;
 }
 
 CUresult event_wait(struct shim *s, CUevent h)
@@ -76,7 +88,7 @@ CUresult event_wait(struct shim *s, CUevent h)
   struct event *e = event_of(s, h);
   if (!e) return CUDA_ERROR_INVALID_HANDLE;
   if (capture_has_event(s, e)) return CUDA_ERROR_CAPTURED_EVENT;
-  CUresult r = e->command ? task_wait(s, e->command) : shim_wait(s, 0);
+  CUresult r = e->shared ? wait_for_shared(s, h) : e->command ? task_wait(s, e->command) : shim_wait(s, 0);
   pools_settle(s);
   return r;
 }

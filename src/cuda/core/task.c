@@ -118,14 +118,37 @@ static void tell(struct shim *s)
   }
 }
 
-/* Others may call meanwhile. */
-static void step_aside(struct shim *s, unsigned polls)
+/* Only other processes can end what asks: of one of these. */
+static const struct shared_record *waits_elsewhere(const struct shim *s)
+{
+  const struct command_list *l = &s->front.asking;
+  for (uint32_t i = 0; i < l->n; i++)
+    if (((const struct task *)l->at[i])->op.type != NODE_SHARED_EVENT) return NULL;
+  return l->n ? &((const struct task *)l->at[0])->op.shared : NULL;
+}
+
+/* Sleeps, and may call meanwhile; a process that waits for another is woken by it, so that who looks sees no time in
+ * which both sleep (cli/process_tree.h). */
+static void let_others(struct shim *s, const struct shared_record *r)
 {
   const struct timespec a_while = { .tv_nsec = POLL_NS };
-  if (polls == POLLS_UNTIL_TOLD) tell(s);
+  const struct shared_record awaited = r ? *r : (struct shared_record){ NULL, 0 };
   pthread_mutex_unlock(&s->lock);
-  nanosleep(&a_while, NULL);
+  if (awaited.slot) ipc_record_wait(&awaited);
+  else nanosleep(&a_while, NULL);
   pthread_mutex_lock(&s->lock);
+}
+
+static void step_aside(struct shim *s, unsigned polls)
+{
+  if (polls == POLLS_UNTIL_TOLD) tell(s);
+  let_others(s, polls ? waits_elsewhere(s) : NULL);
+}
+
+CUresult task_not_ready(struct shim *s, const struct shared_record *r)
+{
+  if (s->enter && (r || s->front.asking.n) && front_stands(&s->front)) let_others(s, r ? r : waits_elsewhere(s));
+  return CUDA_ERROR_NOT_READY;
 }
 
 static enum front_stop run_front(struct shim *s, uint64_t until, const struct command *target, bool pause)
@@ -222,9 +245,8 @@ void task_catch_up(struct shim *s)
 void task_go_on(struct shim *s)
 {
   if (!s->front.n_open || s->front.busy) return;
-  if (s->live && !program_is_guest(s)) idle_watch(s); /* a simulated CPU lets time pass itself */
-  else if (s->live) return;
-  else run_front(s, FRONT_NEVER, NULL, false);
+  if (!s->live) run_front(s, FRONT_NEVER, NULL, false);
+  if (s->front.n_open && !program_is_guest(s)) idle_watch(s); /* a simulated CPU lets time pass itself */
 }
 
 /* The process -------------------------------------------------------------------------------------------- */

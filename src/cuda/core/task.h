@@ -78,6 +78,10 @@ enum front_stop task_run(struct shim *, uint64_t until);
 /* The same, or until c has ended. */
 enum front_stop task_run_for(struct shim *, const struct command *c, uint64_t until);
 bool task_has_ended(const struct shim *, const struct command *); /* at the host's time */
+/* CUDA_ERROR_NOT_READY, for a program that asks again and again. Where processes have one time axis, on which others
+ * only go on while it sleeps, it does when nothing of its own can happen: for this event of another process (NULL:
+ * none), or where streams wait for values or events, which others may bring. */
+CUresult task_not_ready(struct shim *, const struct shared_record *);
 
 /* Nothing happens any more: behind a fault, or on a GPU whose contexts are being reset. */
 bool task_is_off(const struct shim *, unsigned gpu);

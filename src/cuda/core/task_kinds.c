@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/arith.h"
 #include "cuda/core/copy.h"
 #include "cuda/core/device_queue.h"
 #include "cuda/core/device_work.h"
@@ -33,13 +34,23 @@ static enum command_way begin_mem_ops(struct task *w)
   return COMMAND_LASTS;
 }
 
+/* Where all processes have one time axis, not before it has happened there. */
+static enum command_way begin_shared(const struct task *w, uint64_t now, uint64_t *end)
+{
+  if (!ipc_record_is_over(&w->op.shared)) return COMMAND_ASKS;
+  if (w->shim->enter) *end = later(now, ipc_record_end(&w->op.shared));
+  return COMMAND_LASTS;
+}
+
 static bool can_start(const struct task *w)
 {
+  if (w->op.type == NODE_SHARED_EVENT) return ipc_record_is_over(&w->op.shared);
   return mem_op_is_ready(w->shim, &w->op.memory_ops.op[w->done]);
 }
 
 static void describe(const struct task *w, char *text, size_t size)
 {
+  if (w->op.type == NODE_SHARED_EVENT) return ipc_record_describe(&w->op.shared, text, size);
   mem_op_describe(w->shim, &w->op.memory_ops.op[w->done], text, size);
 }
 
@@ -59,6 +70,7 @@ static enum command_way begin(struct command *c, uint64_t now, uint64_t *end)
   case NODE_MEM_OPS: return begin_mem_ops(w);
   case NODE_CONDITIONAL: return condition_begin(w, now);
   case NODE_PREFETCH: return prefetch_start(w, now);
+  case NODE_SHARED_EVENT: return begin_shared(w, now, end);
   case NODE_GRAPH: /* in its nodes (graph_run.c) */
   case NODE_EVENT_RECORD:
   case NODE_WAIT_EVENT: /* in what comes behind what */

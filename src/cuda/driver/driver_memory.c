@@ -60,7 +60,7 @@ static CUresult release(struct shim *s, uint64_t addr, unsigned kinds)
 
 CUresult cuMemFree_v2(CUdeviceptr p)
 {
-  DRIVER_OF((p), NEED_CONTEXT, release(s, p, 1u << BLOCK_DEVICE | 1u << BLOCK_MANAGED));
+  DRIVER_OF((p), NEED_CONTEXT, release(s, p, BLOCKS_TO_FREE));
 }
 
 CUresult cuMemFreeHost(void *p)

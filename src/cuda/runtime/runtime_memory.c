@@ -43,7 +43,7 @@ static CUresult release(struct shim *s, void *p, unsigned kinds)
 
 CUresult cudaFree(void *p)
 {
-  RUNTIME_OF((p), NEED_CONTEXT, release(s, p, 1u << BLOCK_DEVICE | 1u << BLOCK_MANAGED));
+  RUNTIME_OF((p), NEED_CONTEXT, release(s, p, BLOCKS_TO_FREE));
 }
 
 CUresult cudaFreeHost(void *p)
@@ -122,7 +122,8 @@ CUresult cudaMemGetInfo(size_t *left, size_t *total)
 static CUresult pointer_attributes(struct shim *s, cudaPointerAttributes *a, const void *p)
 {
   static const int types[] = { [BLOCK_DEVICE] = 2, [BLOCK_PINNED] = 1, [BLOCK_MANAGED] = 3,
-                               [BLOCK_REGISTERED] = 1, [BLOCK_MAPPED] = 2, [BLOCK_OPENED] = 2 };
+                               [BLOCK_REGISTERED] = 1, [BLOCK_MAPPED] = 2, [BLOCK_OPENED] = 2,
+                               [BLOCK_IMPORTED] = 2 };
   uint64_t addr = (uint64_t)(uintptr_t)p;
   const struct block *b = memory_find(s, addr);
   if (!a) return CUDA_ERROR_INVALID_VALUE;

@@ -1,0 +1,202 @@
+#include "cuda/core/ipc_event.h"
+
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cuda/core/shim.h"
+
+enum { PAGE = 4096, RECORDS = 64, LOOK_NS = 5 * 1000 * 1000 };
+
+/* A record's mark is set before its number is told, so whoever knows the number finds the mark, until it has happened.
+ * 64 records later another one has the same mark: who waits then waits for that one, too. */
+struct shared_event {
+  _Alignas(64) _Atomic uint64_t numbers, recorded; /* given out; records so far */
+  _Atomic uint64_t open;              /* marks of those that have not happened */
+  _Atomic uint64_t end;               /* ps */
+  _Atomic uint32_t changes;           /* futex: something has happened */
+  _Atomic int32_t recorder;           /* the process that made the last record */
+};
+_Static_assert(PAGE % sizeof(struct shared_event) == 0, "slots fill their page");
+
+/* A page of slots, of this process's file or of another's; mapped as long as the process lives. */
+struct event_page {
+  struct event_page *next;
+  dev_t device;
+  ino_t inode;
+  uint64_t number;
+  struct shared_event *slot;
+};
+
+struct open_record {
+  struct open_record *next;
+  struct shim *shim;
+  struct shared_record record;
+};
+
+/* At the end of its file, which is as long as there were slots. */
+struct shared_events {
+  int fd;
+  uint64_t made;
+  struct event_page *pages;
+  struct open_record *open;
+};
+
+static struct shared_events *events_of(struct shim *s)
+{
+  if (!s->shared_events) {
+    s->shared_events = shim_alloc(sizeof *s->shared_events);
+    *s->shared_events = (struct shared_events){.fd = -1};
+  }
+  return s->shared_events;
+}
+
+static struct event_page *page_of(struct shared_events *all, int fd, uint64_t number)
+{
+  struct stat st;
+  if (fstat(fd, &st) != 0 || (uint64_t)st.st_size / PAGE <= number) return NULL;
+  for (struct event_page *p = all->pages; p; p = p->next)
+    if (p->device == st.st_dev && p->inode == st.st_ino && p->number == number) return p;
+  void *at = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)(number * PAGE));
+  if (at == MAP_FAILED) return NULL;
+  struct event_page *p = shim_alloc(sizeof *p);
+  *p = (struct event_page){.next = all->pages, .device = st.st_dev, .inode = st.st_ino, .number = number, .slot = at};
+  return all->pages = p;
+}
+
+static struct shared_event *slot_at(struct shared_events *all, int fd, uint64_t offset)
+{
+  struct event_page *p = offset % sizeof(struct shared_event) ? NULL : page_of(all, fd, offset / PAGE);
+  return p ? &p->slot[offset % PAGE / sizeof *p->slot] : NULL;
+}
+
+static bool new_slot(struct shared_events *all, struct event *e)
+{
+  const uint64_t at = all->made * sizeof(struct shared_event);
+  if (all->fd < 0) all->fd = memfd_create("warpstep-events", MFD_CLOEXEC);
+  if (all->fd < 0 || (at % PAGE == 0 && ftruncate(all->fd, (off_t)(at + PAGE)) != 0)) return false;
+  e->shared = slot_at(all, all->fd, at);
+  if (!e->shared) return false;
+  e->shared_at = at;
+  all->made++;
+  return true;
+}
+
+bool ipc_event_export(struct shim *s, struct event *e, int *fd, uint64_t *offset)
+{
+  struct shared_events *all = events_of(s);
+  if (!e->shared && !new_slot(all, e)) return false;
+  *fd = all->fd, *offset = e->shared_at;
+  return true;
+}
+
+bool ipc_event_import(struct shim *s, struct event *e, int fd, uint64_t offset)
+{
+  e->shared = slot_at(events_of(s), fd, offset);
+  e->shared_at = offset;
+  return e->shared != NULL;
+}
+
+static uint64_t mark_of(uint64_t number)
+{
+  return (uint64_t)1 << number % RECORDS;
+}
+
+static void happened(const struct shared_record *r)
+{
+  atomic_fetch_and(&r->slot->open, ~mark_of(r->number));
+  atomic_fetch_add(&r->slot->changes, 1);
+  syscall(SYS_futex, &r->slot->changes, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
+
+static void raise_to(_Atomic uint64_t *at, uint64_t value)
+{
+  uint64_t known = atomic_load(at);
+  while (known < value && !atomic_compare_exchange_weak(at, &known, value)) continue;
+}
+
+void ipc_record_ended(void *ctx, uint64_t now)
+{
+  struct open_record *o = ctx;
+  raise_to(&o->record.slot->end, now);
+  happened(&o->record);
+  struct open_record **at = &o->shim->shared_events->open;
+  while (*at != o) at = &(*at)->next;
+  *at = o->next;
+  free(o);
+}
+
+struct open_record *ipc_event_record(struct shim *s, struct event *e)
+{
+  struct shared_event *slot = e->shared;
+  struct open_record *o = shim_alloc(sizeof *o);
+  const uint64_t number = atomic_fetch_add(&slot->numbers, 1) + 1;
+  atomic_store(&slot->recorder, getpid());
+  atomic_fetch_or(&slot->open, mark_of(number));
+  raise_to(&slot->recorded, number);
+  *o = (struct open_record){.next = s->shared_events->open, .shim = s, .record = {slot, number}};
+  s->shared_events->open = o;
+  e->shared_record = number;
+  return o;
+}
+
+bool ipc_event_is_elsewhere(const struct event *e, struct shared_record *r)
+{
+  if (!e->shared) return false;
+  *r = (struct shared_record){e->shared, atomic_load(&e->shared->recorded)};
+  return r->number != e->shared_record;
+}
+
+bool ipc_record_is_over(const struct shared_record *r)
+{
+  return !(atomic_load(&r->slot->open) & mark_of(r->number));
+}
+
+uint64_t ipc_record_end(const struct shared_record *r)
+{
+  return atomic_load(&r->slot->end);
+}
+
+void ipc_record_describe(const struct shared_record *r, char *text, size_t size)
+{
+  snprintf(text, size, "an event that process %d has recorded", (int)atomic_load(&r->slot->recorder));
+}
+
+/* proc(5), stat: the state follows the name, which ends with the last parenthesis. */
+static bool is_gone(int pid)
+{
+  char path[64], text[512];
+  snprintf(path, sizeof path, "/proc/%d/stat", pid);
+  FILE *f = fopen(path, "r");
+  if (!f) return true;
+  text[fread(text, 1, sizeof text - 1, f)] = '\0';
+  fclose(f);
+  const char *name_end = strrchr(text, ')');
+  return name_end && name_end[1] == ' ' && (name_end[2] == 'Z' || name_end[2] == 'X');
+}
+
+void ipc_record_wait(const struct shared_record *r)
+{
+  struct shared_event *e = r->slot;
+  const struct timespec a_while = {.tv_nsec = LOOK_NS};
+  const uint32_t changes = atomic_load(&e->changes);
+  if (ipc_record_is_over(r)) return;
+  if (is_gone(atomic_load(&e->recorder))) {
+    happened(r);
+    return;
+  }
+  syscall(SYS_futex, &e->changes, FUTEX_WAIT, changes, &a_while, NULL, 0);
+}
+
+void ipc_events_end(struct shim *s)
+{
+  if (!s->shared_events) return;
+  for (struct open_record *o = s->shared_events->open; o; o = o->next) happened(&o->record);
+}
