@@ -28,6 +28,15 @@ int main()
   for (unsigned char b : back) CHECK(b == 9);
   CHECK(cuEventQuery(event) == CUDA_SUCCESS);
   CHECK(cuStreamQuery(other) == CUDA_ERROR_NOT_READY);
+  CUDA_ARRAY_DESCRIPTOR shape = {sizeof back, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1};
+  CUarray array, copy;
+  CU(cuArrayCreate(&array, &shape));
+  CU(cuArrayCreate(&copy, &shape));
+  CU(cuMemcpyDtoA(array, 0, small, sizeof back)); // inside of the device, too
+  CU(cuMemcpyAtoA(copy, 0, array, 0, sizeof back));
+  CU(cuMemcpyAtoD(small, copy, 0, sizeof back));
+  CU(cuStreamSynchronize(0));
+  CHECK(cuStreamQuery(other) == CUDA_ERROR_NOT_READY);
   // by name, the caller chooses
   CUresult (*record)(CUevent, CUstream) = nullptr;
   CUdriverProcAddressQueryResult found;

@@ -132,30 +132,34 @@ static uint64_t number(const void *p)
 }
 
 /* Elements of one size, and whole ones (driver API, cuMemcpyAtoA). */
-static CUresult array_to_array(struct shim *s, CUarray dst, size_t to, CUarray src, size_t from,
-                               size_t bytes)
+static CUresult array_to_array(struct shim *s, CUarray dst, size_t to, CUarray src, size_t from, size_t bytes,
+                               CUstream stream)
 {
   const struct array *d = array_of(s, dst), *f = array_of(s, src);
   if (!d || !f) return CUDA_ERROR_INVALID_HANDLE;
   const unsigned texel = texel_bytes(&d->image);
   if (texel != texel_bytes(&f->image) || bytes % texel) return CUDA_ERROR_INVALID_VALUE;
-  return array_bytes_between(s, dst, to, 0, src, from, 0, bytes, COPY_DEVICE_TO_DEVICE, NULL);
+  return array_bytes_between(s, dst, to, 0, src, from, 0, bytes, COPY_DEVICE_TO_DEVICE, stream);
 }
 
-CUresult cuMemcpyAtoA_v2(CUarray dst, size_t to, CUarray src, size_t from, size_t bytes)
-{
-  DRIVER(NEED_CONTEXT, array_to_array(s, dst, to, src, from, bytes));
-}
-
-CUresult cuMemcpyDtoA_v2(CUarray dst, size_t to, CUdeviceptr src, size_t bytes)
-{
-  DRIVER(NEED_CONTEXT, array_bytes_copy(s, dst, to, 0, src, bytes, true, COPY_DEVICE_TO_DEVICE, NULL, true));
-}
-
-CUresult cuMemcpyAtoD_v2(CUdeviceptr dst, CUarray src, size_t from, size_t bytes)
-{
-  DRIVER(NEED_CONTEXT, array_bytes_copy(s, src, from, 0, dst, bytes, false, COPY_DEVICE_TO_DEVICE, NULL, true));
-}
+/* Blocking copies alone: in the legacy stream, or with _ptds in the thread's own. */
+#define INSIDE_DEVICE(suffix, stream)                                                                      \
+  CUresult cuMemcpyAtoA_v2##suffix(CUarray dst, size_t to, CUarray src, size_t from, size_t bytes)         \
+  {                                                                                                        \
+    DRIVER(NEED_CONTEXT, array_to_array(s, dst, to, src, from, bytes, stream));                            \
+  }                                                                                                        \
+  CUresult cuMemcpyDtoA_v2##suffix(CUarray dst, size_t to, CUdeviceptr src, size_t bytes)                  \
+  {                                                                                                        \
+    DRIVER(NEED_CONTEXT,                                                                                   \
+           array_bytes_copy(s, dst, to, 0, src, bytes, true, COPY_DEVICE_TO_DEVICE, stream, true));        \
+  }                                                                                                        \
+  CUresult cuMemcpyAtoD_v2##suffix(CUdeviceptr dst, CUarray src, size_t from, size_t bytes)                \
+  {                                                                                                        \
+    DRIVER(NEED_CONTEXT,                                                                                   \
+           array_bytes_copy(s, src, from, 0, dst, bytes, false, COPY_DEVICE_TO_DEVICE, stream, true));     \
+  }
+INSIDE_DEVICE(, NULL)
+INSIDE_DEVICE(_ptds, STREAM_PER_THREAD)
 
 CUresult cuMemcpyHtoA_v2(CUarray dst, size_t to, const void *src, size_t bytes)
 {

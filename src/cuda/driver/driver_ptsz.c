@@ -123,18 +123,6 @@ PTDS_COPY(cuMemcpyAtoH_v2, cuMemcpyAtoHAsync_v2, cuStreamSynchronize, (void *d, 
           (d, s, from, n, STREAM_PER_THREAD))
 PTDS_COPY(cuMemcpyHtoA_v2, cuMemcpyHtoAAsync_v2, cuStreamSynchronize,
           (CUarray d, size_t to, const void *s, size_t n), (d, to, s, n, STREAM_PER_THREAD))
-/* Copies that have no asynchronous form: behind what the thread's stream has. */
-#define PTDS_BEHIND(name, params, arguments)                                                       \
-  CUresult name params;                                                                            \
-  CUresult name##_ptds params                                                                      \
-  {                                                                                                \
-    CUresult r = cuStreamSynchronize(STREAM_PER_THREAD);                                           \
-    return r == CUDA_SUCCESS ? name arguments : r;                                                 \
-  }
-PTDS_BEHIND(cuMemcpyAtoA_v2, (CUarray d, size_t to, CUarray s, size_t from, size_t n), (d, to, s, from, n))
-PTDS_BEHIND(cuMemcpyAtoD_v2, (CUdeviceptr d, CUarray s, size_t from, size_t n), (d, s, from, n))
-PTDS_BEHIND(cuMemcpyDtoA_v2, (CUarray d, size_t to, CUdeviceptr s, size_t n), (d, to, s, n))
-
 PTDS_FILL(cuMemsetD8_v2, cuMemsetD8Async, (CUdeviceptr p, unsigned char v, size_t n),
           (p, v, n, STREAM_PER_THREAD))
 PTDS_FILL(cuMemsetD16_v2, cuMemsetD16Async, (CUdeviceptr p, unsigned short v, size_t n),
