@@ -4,7 +4,7 @@
 // model on the CPU, to which the same boxes are copied row by row as NVIDIA's manuals say; all of it is compared, so a byte too much shows.
 // Arguments: first seed, programs, operations of each; one more and every operation is printed and followed by a comparison.
 #include "random.h"
-#include "two_gpus.h"
+#include "some_gpus.h"
 #include <algorithm>
 #include <cstdint>
 #include <cstring>

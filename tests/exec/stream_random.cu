@@ -1,13 +1,15 @@
 // Random programs of streams: kernels, copies, fills, functions of the host, values that streams write and wait for, memory of pools and
-// graphs, captured or built node by node, on up to two GPUs. Every piece of memory knows who wrote and read it last; whoever comes next is put
+// graphs, captured or built node by node, cooperative kernels, advice and prefetches of managed memory, on up to four GPUs, which all use the
+// memory of all, and count in one place without any order. Every piece of memory knows who wrote and read it last; whoever comes next is put
 // behind them by one of the ways that CUDA documents (an event, a chain of events, a value, the legacy stream, the host), but only where no order
 // exists already. What is ordered by a chain of such ways is known from a vector clock for each stream, so an order that is there by
 // transitivity alone is relied on. Kernels dawdle, so that a missing order shows. The CPU carries out everything in the order of the calls.
-// Arguments: first seed, programs, operations of each, threads that run such programs at once; one more and every operation is printed.
+// Arguments: first seed, programs, operations of each, threads that run such programs at once, GPUs; one more and every operation is printed.
 #include "random.h"
-#include "two_gpus.h"
+#include "some_gpus.h"
 #include <cstdint>
 #include <cstring>
+#include <cooperative_groups.h>
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <functional>
@@ -16,7 +18,7 @@
 
 enum { WORDS = 384, CTA = 64, LANES = 3, STREAMS = 6, HOST = STREAMS * MOST_GPUS, CLOCKS };
 enum Place { DEVICE, PINNED, MANAGED };
-enum Kind { KERNEL, COPY, COPY_2D, FILL, FILL_2D, HOST_FUNCTION, KINDS };
+enum Kind { KERNEL, COPY, COPY_2D, COPY_3D, FILL, FILL_2D, COOPERATIVE, HOST_FUNCTION, KINDS };
 
 typedef std::vector<unsigned> Clock; // of each stream and the host: how many of its operations come before
 
@@ -52,6 +54,26 @@ __global__ void mix(uint32_t *dst, const uint32_t *a, const uint32_t *b, Op op)
     dst[op.first + i] = dst[op.first + i] * op.factor + (a[(i * 5 + op.from) % WORDS] ^ b[(i + 3 * op.from) % WORDS]);
 }
 
+// All of the grid writes, then reads what others wrote.
+__global__ void weave(uint32_t *dst, const uint32_t *a, Op op)
+{
+  const auto grid = cooperative_groups::this_grid();
+  const unsigned n = op.ctas * CTA, me = blockIdx.x * CTA + threadIdx.x;
+  if (threadIdx.x == 0)
+    for (long long begin = clock64(); clock64() - begin < op.dawdle;);
+  dst[me] = dst[me] * op.factor + a[(me + op.from) % WORDS];
+  grid.sync();
+  const uint32_t other = dst[n - 1 - me];
+  grid.sync();
+  dst[me] += 3 * other;
+}
+
+__global__ void count(uint32_t *counters, Op op)
+{
+  for (unsigned i = blockIdx.x * CTA + threadIdx.x; i < op.words; i += op.ctas * CTA)
+    atomicAdd_system(&counters[(i * 7 + op.from) % WORDS], op.factor + i);
+}
+
 static bool talks;        // prints every operation
 static bool alone = true; // else the legacy stream meets captures of other threads, which blocking streams forbid
 
@@ -70,6 +92,17 @@ static void carry_out(std::vector<Area> &areas, const Op &op)
   case COPY_2D:
     for (unsigned r = 0; r < rows / 2; r++) memcpy(dst + r * 32, a.data() + r * 16, 13 * 4);
     break;
+  case COPY_3D:
+    for (unsigned z = 0; z < op.words % 4 + 1; z++)
+      for (unsigned y = 0; y < 3; y++) memcpy(dst + z * 96 + y * 24, a.data() + z * 48 + y * 16, 13 * 4);
+    break;
+  case COOPERATIVE: {
+    const unsigned n = op.ctas * CTA;
+    for (unsigned i = 0; i < n; i++) dst[i] = dst[i] * op.factor + a[(i + op.from) % WORDS];
+    const std::vector<uint32_t> woven(dst, dst + n);
+    for (unsigned i = 0; i < n; i++) dst[i] += 3 * woven[n - 1 - i];
+    break;
+  }
   case FILL: memset(bytes + op.first * 4 + 1, (int)op.factor, op.words * 4 - 2); break;
   case FILL_2D:
     for (unsigned r = 0; r < rows / 2; r++) memset(bytes + r * 128, (int)op.factor, 37);
@@ -116,6 +149,10 @@ public:
     CUDA(cudaMemset(flags, 0, 4096 * 4));
     for (int i = 0; i < 3; i++) add_area(PINNED, 0);
     for (int i = 0; i < 2; i++) add_area(MANAGED, 0);
+    add_area((Place)below(3), (int)below((unsigned)gpus));
+    counters = areas.back();
+    areas.pop_back();
+    if (gpus > 1) open_pools();
     CUDA(cudaSetDevice(0));
     CUDA(cudaDeviceSynchronize());
   }
@@ -137,6 +174,7 @@ private:
   std::vector<cudaEvent_t> events;
   cudaStream_t stream[MOST_GPUS][STREAMS], lane[MOST_GPUS][LANES];
   uint32_t *flags;
+  Area counters; // what kernels add to, in any order
 
   unsigned below(unsigned n) { return random.next() % n; }
   bool chance(unsigned percent) { return below(100) < percent; }
@@ -160,6 +198,20 @@ private:
     if (place == MANAGED) CUDA(cudaMallocManaged(&area.at, WORDS * 4));
     CUDA(cudaMemcpy(area.at, area.model.data(), WORDS * 4, cudaMemcpyDefault));
     areas.push_back(area);
+  }
+
+  void open_pools() // to kernels of all GPUs
+  {
+    for (int g = 0; g < gpus; g++) {
+      cudaMemPool_t pool;
+      std::vector<cudaMemAccessDesc> access(gpus);
+      for (int other = 0; other < gpus; other++) {
+        access[other].location.type = cudaMemLocationTypeDevice, access[other].location.id = other;
+        access[other].flags = cudaMemAccessFlagsProtReadWrite;
+      }
+      CUDA(cudaDeviceGetDefaultMemPool(&pool, g));
+      CUDA(cudaMemPoolSetAccess(pool, access.data(), access.size()));
+    }
   }
 
   cudaEvent_t new_event(int gpu)
@@ -332,7 +384,7 @@ private:
 
   void tell(const char *what, int who, const Op &op)
   {
-    static const char *const names[] = {"kernel", "copy", "copy 2D", "fill", "fill 2D", "host function"};
+    static const char *const names[] = {"kernel", "copy", "copy 2D", "copy 3D", "fill", "fill 2D", "cooperative kernel", "host function"};
     if (talks)
       printf("%s, stream %d: %s %d+%u <- %d %d, %u words from %u, factor %x, %u cycles\n", what, who, names[op.kind], op.dst, op.first, op.src[0],
              op.src[1], op.words, op.from, op.factor, op.dawdle);
@@ -350,6 +402,13 @@ private:
         CUDA(cudaMemcpyAsync(dst + op.first, a + op.from, op.words * 4, cudaMemcpyDefault, s));
       break;
     case COPY_2D: CUDA(cudaMemcpy2DAsync(dst, 128, a, 64, 13 * 4, op.words / 16 / 2, cudaMemcpyDefault, s)); break;
+    case COPY_3D: copy_3d(s, op, captured); break;
+    case COOPERATIVE: {
+      Op copy = op;
+      void *args[] = {&dst, &a, &copy};
+      CUDA(cudaLaunchCooperativeKernel((void *)weave, dim3(op.ctas), dim3(CTA), args, 0, s));
+      break;
+    }
     case FILL: CUDA(cudaMemsetAsync((uint8_t *)(dst + op.first) + 1, (int)op.factor, op.words * 4 - 2, s)); break;
     case FILL_2D: CUDA(cudaMemset2DAsync(dst, 128, (int)op.factor, 37, op.words / 16 / 2, s)); break;
     default:
@@ -357,6 +416,55 @@ private:
       else CUDA(cudaStreamAddCallback(s, callback, host_call(op), 0));
     }
     CUDA(cudaGetLastError());
+  }
+
+  void copy_3d(cudaStream_t s, const Op &op, bool captured)
+  {
+    const Area &dst = areas[op.dst], &src = areas[op.src[0]];
+    const cudaExtent extent = make_cudaExtent(13 * 4, 3, op.words % 4 + 1);
+    if (gpus > 1 && !captured && dst.place == DEVICE && src.place == DEVICE && chance(50)) {
+      cudaMemcpy3DPeerParms p = {};
+      p.dstDevice = dst.gpu, p.srcDevice = src.gpu, p.extent = extent;
+      p.dstPtr = make_cudaPitchedPtr(dst.at, 96, 96, 4), p.srcPtr = make_cudaPitchedPtr(src.at, 64, 64, 3);
+      CUDA(cudaMemcpy3DPeerAsync(&p, s));
+      return;
+    }
+    cudaMemcpy3DParms p = {};
+    p.extent = extent, p.kind = cudaMemcpyDefault;
+    p.dstPtr = make_cudaPitchedPtr(dst.at, 96, 96, 4), p.srcPtr = make_cudaPitchedPtr(src.at, 64, 64, 3);
+    CUDA(cudaMemcpy3DAsync(&p, s));
+  }
+
+  // Without any order: others may count at the same time.
+  void add_up(int who)
+  {
+    const Op op = random_op();
+    enter(who);
+    if (talks) printf("stream %d counts\n", who);
+    count<<<op.ctas, CTA, 0, handle_of(who)>>>(counters.at, op);
+    CUDA(cudaGetLastError());
+    leave(who);
+    for (unsigned i = 0; i < op.words; i++) counters.model[(i * 7 + op.from) % WORDS] += op.factor + i;
+  }
+
+  // Where managed memory is, and who reaches it there, changes no byte of it.
+  void move_managed(int who)
+  {
+    const int i = pick([](const Area &a) { return a.place == MANAGED; });
+    static const cudaMemoryAdvise advice[] = {cudaMemAdviseSetReadMostly, cudaMemAdviseUnsetReadMostly, cudaMemAdviseSetPreferredLocation,
+                                              cudaMemAdviseUnsetPreferredLocation, cudaMemAdviseSetAccessedBy, cudaMemAdviseUnsetAccessedBy};
+    cudaMemLocation where = {};
+    where.type = chance(30) ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice;
+    where.id = where.type == cudaMemLocationTypeHost ? 0 : (int)below((unsigned)gpus);
+    const unsigned what = below(12);
+    enter(who);
+    if (talks) printf("stream %d: managed area %d, %u of %d %d\n", who, i, what, where.type, where.id);
+    if (what < 6) {
+      CUDA(cudaMemAdvise(areas[i].at, WORDS * 4, advice[what], where));
+      return;
+    }
+    CUDA(cudaMemPrefetchAsync(areas[i].at, WORDS * 4, where, 0, handle_of(who)));
+    leave(who);
   }
 
   void plain(int who)
@@ -402,7 +510,6 @@ private:
   void temporary(int who)
   {
     int other = any_stream();
-    while (gpu_of(other) != gpu_of(who)) other = any_stream();
     Op in = random_op(), out;
     do out = random_op();
     while (out.kind != KERNEL);
@@ -429,7 +536,7 @@ private:
     leave(other);
     note(other, out);
     carry_out(areas, out);
-    const int last = chance(50) ? who : other;
+    const int last = chance(50) || gpu_of(other) != gpu_of(who) ? who : other;
     enter(last);
     before_writing(last, areas.back());
     enter(last);
@@ -489,6 +596,8 @@ private:
     CUDA(cudaSetDevice(gpu));
     std::vector<int> lanes;
     std::vector<cudaEvent_t> done;
+    int of[LANES]; // each lane is of some GPU
+    for (int i = 0; i < LANES; i++) of[i] = i ? (int)below((unsigned)gpus) : gpu;
     bool joined[LANES] = {true};
     CUDA(cudaStreamBeginCapture(lane[gpu][0], cudaStreamCaptureModeThreadLocal));
     const cudaEvent_t fork = new_event(gpu);
@@ -496,22 +605,24 @@ private:
     for (unsigned n = 2 + below(7); n; n--) {
       const Op op = graph_op(true);
       const int at = (int)below(LANES);
-      if (!joined[at]) CUDA(cudaStreamWaitEvent(lane[gpu][at], fork, 0));
+      CUDA(cudaSetDevice(of[at]));
+      if (!joined[at]) CUDA(cudaStreamWaitEvent(lane[of[at]][at], fork, 0));
       joined[at] = true;
       for (int i : conflicts(g->ops, op))
-        if (lanes[i] != at) CUDA(cudaStreamWaitEvent(lane[gpu][at], done[i], 0));
-      issue(lane[gpu][at], op, true);
-      done.push_back(new_event(gpu));
-      CUDA(cudaEventRecord(done.back(), lane[gpu][at]));
+        if (lanes[i] != at) CUDA(cudaStreamWaitEvent(lane[of[at]][at], done[i], 0));
+      issue(lane[of[at]][at], op, true);
+      done.push_back(new_event(of[at]));
+      CUDA(cudaEventRecord(done.back(), lane[of[at]][at]));
       g->ops.push_back(op);
       lanes.push_back(at);
     }
     for (int i = 1; i < LANES; i++)
       if (joined[i]) {
-        const cudaEvent_t end = new_event(gpu);
-        CUDA(cudaEventRecord(end, lane[gpu][i]));
+        const cudaEvent_t end = new_event(of[i]);
+        CUDA(cudaEventRecord(end, lane[of[i]][i]));
         CUDA(cudaStreamWaitEvent(lane[gpu][0], end, 0));
       }
+    CUDA(cudaSetDevice(gpu));
     CUDA(cudaStreamEndCapture(lane[gpu][0], &g->graph));
     return g;
   }
@@ -519,7 +630,7 @@ private:
   {
     Op op;
     do op = random_op();
-    while (op.kind == COPY_2D && !two_dimensions);
+    while ((op.kind == COPY_2D || op.kind == COPY_3D || op.kind == COOPERATIVE) && !two_dimensions);
     return op;
   }
 
@@ -616,7 +727,9 @@ private:
   {
     const int who = any_stream();
     const unsigned what = below(100);
-    if (what < 60) plain(who);
+    if (what < 50) plain(who);
+    else if (what < 55) add_up(who);
+    else if (what < 60) move_managed(who);
     else if (what < 75) launch_graph(who);
     else if (what < 82) temporary(who);
     else if (what < 89) by_hand();
@@ -632,6 +745,7 @@ private:
       CUDA(cudaDeviceSynchronize());
     }
     std::vector<uint32_t> here(WORDS);
+    areas.push_back(counters);
     for (size_t i = 0; i < areas.size(); i++) {
       CUDA(cudaMemcpy(here.data(), areas[i].at, WORDS * 4, cudaMemcpyDefault));
       for (unsigned k = 0; k < WORDS; k++)
@@ -670,9 +784,9 @@ int main(int argc, char **argv)
 {
   const unsigned first = argc > 1 ? (unsigned)atoi(argv[1]) : 1, programs = argc > 2 ? (unsigned)atoi(argv[2]) : 6;
   const unsigned operations = argc > 3 ? (unsigned)atoi(argv[3]) : 80, n_threads = argc > 4 ? (unsigned)atoi(argv[4]) : 1;
-  const int gpus = gpus_that_reach();
+  const int gpus = gpus_that_reach(argc > 5 ? atoi(argv[5]) : 2);
   alone = n_threads == 1;
-  talks = argc > 5;
+  talks = argc > 6;
   std::vector<std::thread> threads;
   for (unsigned t = 1; t < n_threads; t++) threads.emplace_back(run_all, first + 1000 * t, programs, operations, gpus);
   run_all(first, programs, operations, gpus);
