@@ -59,19 +59,31 @@ static void release(void *fiber)
   munmap(f->stack, GUARD_BYTES + f->stack_bytes);
 }
 
+static void prepare(struct fiber *f)
+{
+  const uintptr_t at = (uintptr_t)f;
+  BUG_ON(getcontext(&f->own) != 0);
+  f->own.uc_stack.ss_sp = f->stack + GUARD_BYTES;
+  f->own.uc_stack.ss_size = f->stack_bytes;
+  makecontext(&f->own, (void (*)(void))enter, 2, (unsigned)(at >> 32), (unsigned)at);
+}
+
+void fiber_renew(struct fiber *f, void (*fn)(void *ctx), void *ctx)
+{
+  BUG_ON(!f->ended);
+  *f = (struct fiber){ .fn = fn, .ctx = ctx, .heap = f->heap, .stack = f->stack, .stack_bytes = f->stack_bytes };
+  prepare(f);
+}
+
 struct fiber *fiber_new_sized(void (*fn)(void *ctx), void *ctx, size_t stack_bytes)
 {
   struct fiber *f = mem_zeroed(1, sizeof *f);
-  const uintptr_t at = (uintptr_t)f;
   *f = (struct fiber){ .fn = fn, .ctx = ctx, .heap = heap_current(), .stack_bytes = stack_bytes };
   f->stack = mmap(NULL, GUARD_BYTES + stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1,
                   0);
   NO_MEMORY_IF(f->stack == MAP_FAILED || mprotect(f->stack, GUARD_BYTES, PROT_NONE) != 0);
   heap_keep(f, release);
-  BUG_ON(getcontext(&f->own) != 0);
-  f->own.uc_stack.ss_sp = f->stack + GUARD_BYTES;
-  f->own.uc_stack.ss_size = stack_bytes;
-  makecontext(&f->own, (void (*)(void))enter, 2, (unsigned)(at >> 32), (unsigned)at);
+  prepare(f);
   return f;
 }
 

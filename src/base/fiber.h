@@ -18,6 +18,8 @@ struct fiber *fiber_new(void (*fn)(void *ctx), void *ctx);
 struct fiber *fiber_new_sized(void (*fn)(void *ctx), void *ctx, size_t stack_bytes);
 /* Also of one that has not ended, whose stack is then gone. NULL: nothing. */
 void fiber_free(struct fiber *);
+/* One that has ended is a new one, on its stack. */
+void fiber_renew(struct fiber *, void (*fn)(void *ctx), void *ctx);
 /* Goes on until it stops or ends. False: it has ended; it is not resumed any more. */
 bool fiber_resume(struct fiber *);
 /* From inside: fiber_resume is back. */

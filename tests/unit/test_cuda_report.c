@@ -277,7 +277,7 @@ static void ends_of_waiting_programs(void **state)
   (void)state;
   assert_int_equal(run("mode=timed\njson=doc", "nwn5"), 5);
   json_t *all = json_of("doc");
-  assert_int_equal(times(err, "kernel waits was ended with the program"), 1);
+  assert_int_equal(times(err, "kernel waits was ended with its context"), 1);
   assert_int_equal(times(err, "1 warp at waits+"), 1);
   assert_int_equal(times(err, "later call"), 0);
   assert_int_equal(json_array_size(json_object_get(all, "launches")), 2);

@@ -5,6 +5,7 @@
 #include "cuda/core/peer_access.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/synchronize.h"
+#include "host/live_gpu.h"
 
 static void forget(struct shim *s, const struct context *c)
 {
@@ -36,10 +37,21 @@ CUresult context_destroy(struct shim *s, CUcontext c)
   return CUDA_SUCCESS;
 }
 
+static bool others_work(const struct shim *s, const struct board *b)
+{
+  for (unsigned i = 0; i < s->boards.n; i++)
+    if (&s->boards.of[i] != b && (live_busy(s->boards.of[i].simulator) || s->boards.of[i].turn)) return true;
+  return false;
+}
+
+/* What is there goes on to its end; a kernel that waits for ever goes with its context, as it does with its program.
+ * Where other GPUs work nobody can tell that it does. */
 CUresult context_reset(struct shim *s, struct board *b)
 {
   parts_drop(s, b);
+  if (!others_work(s, b)) end_watch_begin(s);
   stream_wait_boards(s, board_bit(b));
+  s->end = (struct end_watch){0};
   s->fault.code = CUDA_SUCCESS;
   parts_reset(s, b);
   return CUDA_SUCCESS;

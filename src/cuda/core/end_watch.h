@@ -1,10 +1,10 @@
-/* The end of the program, as its GPUs see it. What is under way goes on to its own end, although nobody can read its
- * results any more: reports want it. A kernel that waits for what the program would have done never ends; a GPU's
- * driver destroys the context with the process, and with it the kernel.
+/* The end of the program, or of its contexts (cudaDeviceReset), as its GPUs see it. What is under way goes on to its
+ * own end, although nobody can read its results any more: reports want it. A kernel that waits for what the program
+ * would have done never ends; a GPU's driver destroys the context with the process, and with it the kernel.
  *
  *   rule     kernels are cut off once none of their CTAs and no copy has ended, or gone on, for END_QUIET_US of
  *            simulated time since the program's end
- *   not so   without kernels on the timing model: each ran to its end inside the call that gave it
+ *   without  the timing model: after so many instructions (kernel_turns.h)
  */
 #ifndef WS_CUDA_END_WATCH_H
 #define WS_CUDA_END_WATCH_H
@@ -17,7 +17,7 @@ struct shim;
 enum { END_QUIET_US = 1000 };
 
 struct end_watch {
-  bool on;         /* the program has ended */
+  bool on;         /* the program, or a GPU's contexts, have ended */
   bool cut;        /* kernels were cut off */
   uint64_t ctas;   /* that have ended in the runs of all GPUs, as last seen */
   uint64_t events; /* commands that were open then */

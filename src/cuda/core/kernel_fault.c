@@ -65,7 +65,7 @@ static const char *why_ended(const struct shim *s, enum run_end end)
 {
   if (end == RUN_CYCLE_LIMIT) return "reached the limit of --max-cycles";
   if (end == RUN_INST_LIMIT) return "reached the limit of --max-instructions";
-  return s->end.cut ? "was ended with the program: nothing of it came to an end any more" : "was stopped";
+  return s->end.cut ? "was ended with its context: nothing of it came to an end any more" : "was stopped";
 }
 
 void kernel_fault_keep(struct shim *s, const struct launch_request *q, const struct sim_result *r, uint64_t end)

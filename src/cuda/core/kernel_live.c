@@ -108,13 +108,13 @@ static enum live_stop run_in_turn(struct board *b, uint64_t until)
 }
 
 /* How far it goes without a look here: what streams wait for in memory may change in any window, and of a program that
- * has ended it is watched whether anything of it still ends. */
+ * has ended, or resets its GPU, it is watched whether anything of it still ends. */
 static uint64_t step_there(const struct board *b)
 {
   enum { ENDING_PS = 100 * 1000 * 1000 };
   const struct shim *s = b->shim;
   if (s->front.asking.n) return params_request_ps(&b->preset.params);
-  return s->ending ? ENDING_PS : FRONT_NEVER / 2;
+  return s->end.on ? ENDING_PS : FRONT_NEVER / 2;
 }
 
 /* In the GPU of the server. */

@@ -194,14 +194,14 @@ static bool simulate_or_trace(struct shim *s, struct kernel_run *k, const struct
                     o, r, e);
 }
 
-static void take_turns(struct kernel_turn *t, struct sim_options *o, struct launch_watch *watch)
+static void take_turns(const struct shim *s, struct kernel_turn *t, struct sim_options *o, struct launch_watch *watch)
 {
   t->watch = watch;
   o->poll = kernel_turn_poll;
-  o->poll_insts = TURN_INSTS;
+  o->poll_insts = s->patient ? PATIENT_TURN : TURN_INSTS;
   o->ctx = t;
   o->threads = 1;
-  if (!o->slice) o->slice = TURN_SLICE;
+  if (!o->slice && !s->patient) o->slice = TURN_SLICE;
 }
 
 /* False, said on stderr: it could not be simulated. */
@@ -213,7 +213,7 @@ static bool simulate_watched(struct shim *s, struct kernel_run *k, struct sim_re
   struct err e = {""};
   o.poll = launch_watch_poll;
   o.ctx = &watch;
-  if (k->turn) take_turns(k->turn, &o, &watch);
+  if (k->turn) take_turns(s, k->turn, &o, &watch);
   o.tap = checked_begin(s->checked, k->q->function->module->code.module, &k->launch);
   launch_watch_start(&watch, s, k->q->function->kernel->name, k->q->number);
   bool ran = simulate_or_trace(s, k, &o, r, &e);
@@ -267,7 +267,7 @@ static uint64_t end_alone(struct shim *s, struct kernel_run *k, const struct sim
   board_for(k)->time.now = s->time.now;
   timeline_kernel_end(&board_for(k)->time, ctas(k->q), end);
   finish(s, k, r, estimate, end);
-  if (r->end == RUN_STOPPED) interrupt_end(s);
+  if (r->end == RUN_STOPPED && !s->end.cut) interrupt_end(s);
   stop_if_done(s);
   return end;
 }
@@ -353,7 +353,7 @@ static enum command_way begin_alone(struct task *w, uint64_t now, uint64_t *end)
   return device_work_end(w, *end) ? COMMAND_GOES : COMMAND_LASTS;
 }
 
-/* Taking turns with those of other GPUs ------------------------------------------------------------- */
+/* Taking turns with those of other GPUs, or with the host --------------------------------------------- */
 
 static void run_in_turns(void *task)
 {
@@ -373,22 +373,42 @@ static enum command_way begin_turns(struct task *w, uint64_t now)
   return COMMAND_GOES;
 }
 
-enum run_end kernel_turn_ended(struct task *w, bool cut)
+/* As *how says, at *end. */
+static enum command_way end_turn(struct task *w, bool cut, enum run_end *how, uint64_t *end)
 {
   struct shim *s = w->shim;
   struct kernel_run *k = w->kernel;
-  uint64_t end = k->start;
-  enum run_end how = RUN_FAULT;
-  if (cut && k->ran && k->result.end == RUN_STOPPED) {
+  *end = k->start;
+  if (cut && k->ran && k->result.end == RUN_STOPPED && !s->end.cut) {
     k->result.end = RUN_FAULT;
     k->result.fault = (struct fault){ .kind = FAULT_NONE };
   }
-  if (k->ran) how = k->result.end;
-  if (k->ran) end = end_alone(s, k, &k->result);
-  else cannot_run(w, end);
+  *how = k->ran ? k->result.end : RUN_FAULT;
+  if (k->ran) *end = end_alone(s, k, &k->result);
+  else cannot_run(w, *end);
   let_go(k);
-  if (!device_work_end(w, end)) front_end(&s->front, &w->command, end);
+  return device_work_end(w, *end) ? COMMAND_GOES : COMMAND_LASTS;
+}
+
+enum run_end kernel_turn_ended(struct task *w, bool cut)
+{
+  enum run_end how;
+  uint64_t end;
+  const enum command_way way = end_turn(w, cut, &how, &end);
+  boards_keep_pages(w->shim);
+  if (way == COMMAND_LASTS) front_end(&w->shim->front, &w->command, end);
   return how;
+}
+
+/* Most end in this call. */
+static enum command_way begin_patiently(struct task *w, uint64_t now, uint64_t *end)
+{
+  struct board *b = w->op.kernel.q.function->module->board;
+  enum run_end how;
+  const enum command_way way = begin_turns(w, now);
+  if (way != COMMAND_GOES) return way;
+  b->turn->stops = PATIENCE;
+  return kernel_turn_resume(b->turn) ? end_turn(w, false, &how, end) : COMMAND_GOES;
 }
 
 /* Sharing the GPU ----------------------------------------------------------------------------------- */
@@ -459,5 +479,8 @@ enum command_way kernel_begin(struct task *w, uint64_t now, uint64_t *end)
 {
   device_work_begin(w);
   if (w->command.place == COMMAND_SHARES) return begin_shared(w, now);
-  return w->shim->turns ? begin_turns(w, now) : begin_alone(w, now, end);
+  if (!w->shim->patient && !w->shim->turns) return begin_alone(w, now, end);
+  const enum command_way way = w->shim->patient ? begin_patiently(w, now, end) : begin_turns(w, now);
+  if (w->op.kernel.q.function->module->board->turn) boards_keep_pages(w->shim);
+  return way;
 }

@@ -13,7 +13,10 @@
 struct kernel_turn *kernel_turn_begin(struct board *b, struct task *w, uint64_t start, void (*fn)(void *task))
 {
   struct kernel_turn *t = mem_zeroed(1, sizeof *t);
-  *t = (struct kernel_turn){ .work = w, .board = b, .start = start, .now = start, .fiber = fiber_new(fn, w) };
+  *t = (struct kernel_turn){ .work = w, .board = b, .start = start, .now = start, .fiber = b->spare };
+  if (b->spare) fiber_renew(b->spare, fn, w);
+  else t->fiber = fiber_new(fn, w);
+  b->spare = NULL;
   return b->turn = t;
 }
 
@@ -21,19 +24,28 @@ bool kernel_turn_poll(void *turn, const struct run_progress *p)
 {
   struct kernel_turn *t = turn;
   t->now = t->start + p->insts * FUNC_CYCLES_PER_INST * params_clock_ps(&t->board->preset.params);
-  fiber_stop(t->fiber);
+  t->insts = p->insts;
+  if (t->ctas != p->ctas_done || !t->board->shim->end.on) t->quiet = p->insts;
+  t->ctas = p->ctas_done;
+  if (p->insts >= t->stops) fiber_stop(t->fiber);
   return !t->cut && launch_watch_poll(t->watch, p);
 }
 
-/* Goes on. True: it has ended, as *end says. */
+bool kernel_turn_resume(struct kernel_turn *t)
+{
+  if (fiber_resume(t->fiber)) return false;
+  t->board->spare = t->fiber;
+  t->board->turn = NULL;
+  mem_free(t);
+  return true;
+}
+
+/* True: it has ended, as *end says. */
 static bool go_on(struct kernel_turn *t, enum run_end *end)
 {
   struct task *w = t->work;
   const bool cut = t->cut;
-  if (fiber_resume(t->fiber)) return false;
-  fiber_free(t->fiber);
-  t->board->turn = NULL;
-  mem_free(t);
+  if (!kernel_turn_resume(t)) return false;
   *end = kernel_turn_ended(w, cut);
   return true;
 }
@@ -93,10 +105,16 @@ static uint64_t now(void *ctx)
 static enum front_gpu_stop run(void *ctx, uint64_t until)
 {
   struct shim *s = ((const struct board *)ctx)->shim;
+  if (s->stands) return FRONT_GPU_PAUSE;
   for (struct kernel_turn *t; (t = last(s)) && t->now < until;) {
     enum run_end end = RUN_DONE;
     if (go_on(t, &end)) {
       if (end != RUN_DONE) cut_all(s);
+      return FRONT_GPU_EVENT;
+    }
+    if (t->insts - t->quiet > ENDING_INSTS) {
+      s->end.cut = true;
+      cut_all(s);
       return FRONT_GPU_EVENT;
     }
     if (somebody_could_start(s)) return FRONT_GPU_EVENT;

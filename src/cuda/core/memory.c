@@ -448,7 +448,7 @@ void memory_sync_running(struct shim *s, bool to_device)
 {
   if (!s->memory.copied) return;
   for (unsigned i = 0; i < s->boards.n; i++)
-    if (live_count(s->boards.of[i].simulator)) return memory_sync_registered(s, to_device);
+    if (live_count(s->boards.of[i].simulator) || s->boards.of[i].turn) return memory_sync_registered(s, to_device);
 }
 
 /* What is mapped stays until it is unmapped (vmm.h). */

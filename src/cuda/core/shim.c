@@ -59,8 +59,10 @@ static bool bring_up(struct shim *s, struct err *e)
   struct front_gpu gpu[BOARDS_MAX];
   s->shared = exec_options_share(&s->options);
   s->turns = s->boards.n > 1 && exec_options_take_turns(&s->options);
+  s->patient = s->boards.n == 1 && exec_options_take_turns(&s->options) && s->options.threads <= 1 &&
+               !program_is_guest(s);
   for (unsigned i = 0; i < s->boards.n; i++)
-    gpu[i] = s->turns ? kernel_turns_gpu(&s->boards.of[i]) : kernel_live_gpu(&s->boards.of[i]);
+    gpu[i] = s->turns || s->patient ? kernel_turns_gpu(&s->boards.of[i]) : kernel_live_gpu(&s->boards.of[i]);
   task_start(s, &task_kinds, gpu, s->shared || s->turns);
   if (s->options.spin_strict && s->live && !program_is_guest(s)) poll_trap_start(s);
   if (s->options.html) s->pages = pages_new(s->boards.n);

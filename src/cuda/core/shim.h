@@ -113,6 +113,8 @@ struct shim {
   bool live;                /* the GPUs go on while the host's time passes (task.h) */
   bool shared;              /* … with kernels and copies on the timing model */
   bool turns;               /* … with kernels without time that take turns (kernel_turns.h) */
+  bool patient;             /* one without time that takes long goes on beside the host (kernel_turns.h) */
+  bool stands;              /* … but not now */
   const struct board *dropped; /* what has not begun there never will (task.c); NULL: none */
   bool ending;              /* the program ends: its functions are called no more */
   struct end_watch end;     /* of what is under way then */

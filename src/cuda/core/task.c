@@ -235,17 +235,27 @@ static void meet_gpus(struct shim *s)
   if (gpu > s->time.now + 2 * window) timeline_wait(&s->time, gpu);
 }
 
+/* In a call that waits for nothing. Without time all happens that can, but a kernel that goes on beside the host
+ * (kernel_turns.h) stands. */
+static void run_all(struct shim *s)
+{
+  s->stands = true;
+  run_front(s, FRONT_NEVER, NULL, false);
+  s->stands = false;
+}
+
 void task_catch_up(struct shim *s)
 {
   if (!s->front.n_open || s->front.busy) return;
-  if (s->live) meet_gpus(s);
-  run_front(s, s->live ? s->time.now : FRONT_NEVER, NULL, false);
+  if (!s->live) return run_all(s);
+  meet_gpus(s);
+  run_front(s, s->time.now, NULL, false);
 }
 
 void task_go_on(struct shim *s)
 {
   if (!s->front.n_open || s->front.busy) return;
-  if (!s->live) run_front(s, FRONT_NEVER, NULL, false);
+  if (!s->live) run_all(s);
   if (s->front.n_open && !program_is_guest(s)) idle_watch(s); /* a simulated CPU lets time pass itself */
 }
 
