@@ -45,8 +45,9 @@ bool program_check(const char *path, struct err *e)
     return err_set(e, "%s: linked with -static, so no library can be put in its way; link it without", path);
   if (p.gpu_code && !p.shared_runtime && !p.runtime_symbols)
     return err_set(e,
-                   "%s: has the CUDA runtime inside (nvcc's default) and no symbol table; link it again with -cudart shared, "
-                   "do not strip it, or name the libcudart_static.a that it was linked with: WARPSTEP_CUDART=FILE",
+                   "%s: has the CUDA runtime inside (nvcc's default) and no symbol table; link it again with "
+                   "-cudart shared, do not strip it, or name the libcudart_static.a that it was linked with: "
+                   "WARPSTEP_CUDART=FILE",
                    path);
   return true;
 }

@@ -383,10 +383,10 @@ static void tell_private(const void *caller)
   const char *path = dladdr(caller, &from) && from.dli_fname ? from.dli_fname : "the program";
   shim_lock(s);
   if (shim_first_time(s, path))
-    shim_say("%s asks the driver for private tables (cuGetExportTable), which are not published and not served, and "
-             "will fail: a CUDA runtime that is stripped is inside; name the libcudart_static.a of its version "
-             "(WARPSTEP_CUDART=FILE; PyPI's nvidia-cuda-runtime has it), or use a build of it with the shared runtime or "
-             "with symbols (docs/exec.md)", path);
+    shim_say("%s asks the driver for private tables (cuGetExportTable), which are not published and not served, "
+             "and will fail: a CUDA runtime that is stripped is inside; name the libcudart_static.a of its version "
+             "(WARPSTEP_CUDART=FILE; PyPI's nvidia-cuda-runtime has it), or use a build of it with the shared runtime "
+             "or with symbols (docs/exec.md)", path);
   pthread_mutex_unlock(&s->lock);
 }
 
