@@ -58,6 +58,7 @@ tensor_tests() {
 package() {
   case $1 in
   qiskit_aer | torch_geometric | liger_kernel) echo "$1" ;;
+  cuda_core) echo cuda.core ;;
   *) echo "${1%%_*}" ;;
   esac
 }
@@ -65,7 +66,8 @@ package() {
 failed=0
 [ $# -gt 0 ] || set -- numba cupy cupy_libs tinygrad triton torch torch_layers torch_train jax \
   xgboost catboost taichi faiss cufinufft bitsandbytes onnxruntime openmm spconv qiskit_aer tensorflow torch_more torch_compile \
-  transformers diffusers timm torchvision torch_geometric peft accelerate lightning torchao xformers liger_kernel
+  transformers diffusers timm torchvision torch_geometric peft accelerate lightning torchao xformers liger_kernel \
+  warp pycuda cuda_core
 for name; do
   if ! "$python" -c "import numpy, importlib.util as u, sys; sys.exit(not u.find_spec('$(package "$name")'))" 2>/dev/null; then
     echo "ok clients $name # SKIP $python does not have it"

@@ -18,6 +18,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 UNTYPED = ("cuProfilerInitialize", "cuProfilerStart", "cuProfilerStop")  # of cudaProfiler.h, which has no types of them
+GRAPHICS = ("cuGraphicsGLRegisterBuffer", "cuGraphicsGLRegisterImage")  # of cudaGL.h, which needs OpenGL's; none is served
 ENTRY = re.compile(r"^(SERVED|MISSING)\((\w+), (\w+), (\d+)\)", re.M)
 PROTOTYPE = re.compile(r"\bCUresult\s+(cu[A-Z]\w*)\s*\(")
 
@@ -66,6 +67,8 @@ def wrong(entries, declared, known, defined, newest):
     """What is wrong, a line each. newest: CUDA_VERSION of the header, which does not know later entry points."""
     for served, name, symbol, version in entries:
         if symbol not in declared and version > newest:
+            continue
+        if symbol in GRAPHICS and not served:
             continue
         if symbol not in declared:
             yield f"{symbol}: no such entry point in cuda.h"
