@@ -195,6 +195,7 @@ static void add_list(struct runtime_archives *all, const char *list)
     if (snprintf(path, sizeof path, "%.*s", (int)strcspn(at, ":"), at) >= (int)sizeof path) continue;
     add(all, path);
     add_in(all, path, "");
+    add_in(all, path, "/*"); /* one for each version: tools/runtime_archives.sh */
   }
 }
 

@@ -485,8 +485,15 @@ static void questions_about_kernels(void **state)
   assert_int_equal(n, 6); /* 1,536 threads */
   assert_int_equal(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&n, &stub_add, 256, 0, 2), CUDA_ERROR_INVALID_VALUE);
   assert_int_equal(cudaOccupancyMaxActiveBlocksPerMultiprocessor(NULL, &stub_add, 256, 0), CUDA_ERROR_INVALID_VALUE);
+  OK(cudaOccupancyAvailableDynamicSMemPerBlock(&bytes, &stub_add, 2, 128));
+  assert_int_equal(bytes, 48 << 10); /* a launch may not have more unless it was asked for */
+  OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&n, &stub_add, 128, bytes + 1));
+  assert_int_equal(n, 0);
+  OK(cudaFuncSetAttribute(&stub_add, FUNC_MAX_DYNAMIC_SHARED, 99 << 10));
   OK(cudaOccupancyAvailableDynamicSMemPerBlock(&bytes, &stub_add, 2, 128)); /* 100 KB, 1 KB of it the system's for each block */
   assert_int_equal(bytes, 49 << 10);
+  OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&n, &stub_add, 128, bytes + 1));
+  assert_int_equal(n, 1);
   assert_int_equal(cudaOccupancyAvailableDynamicSMemPerBlock(NULL, &stub_add, 2, 128), CUDA_ERROR_INVALID_VALUE);
   assert_int_equal(cudaOccupancyMaxActiveClusters(NULL, &stub_add, &c), CUDA_ERROR_INVALID_VALUE);
   assert_int_equal(cudaOccupancyMaxActiveClusters(&clusters, &stub_add, NULL), CUDA_ERROR_INVALID_VALUE);

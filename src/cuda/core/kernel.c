@@ -38,15 +38,15 @@ unsigned kernel_shared_share(const struct function *f, unsigned share)
   return share ? share : (unsigned)(f->carveout + 1);
 }
 
-/* share: launch_request.shared_share. */
+/* share: launch_request.shared_share. No CTA where a launch would be refused: with more dynamic shared memory than the
+ * program has asked for (cuda_occupancy.h of the toolkit). */
 static CUresult occupancy(const struct function *f, int block_threads, size_t shared, unsigned share, int *ctas)
 {
   const struct params *p = gpu_of(f);
   struct occupancy o;
   *ctas = 0;
   if (block_threads <= 0) return CUDA_ERROR_INVALID_VALUE;
-  if ((unsigned)block_threads > p->sm_max_threads_per_cta ||
-      f->kernel->shared_static + shared > p->sm_shared_per_cta_max)
+  if ((unsigned)block_threads > p->sm_max_threads_per_cta || shared > f->max_dynamic_shared)
     return CUDA_SUCCESS;
   struct step_source source = shape(f->kernel, (unsigned)block_threads, shared, UINT32_MAX);
   source.shared_share = (uint8_t)kernel_shared_share(f, share);
