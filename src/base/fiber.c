@@ -71,8 +71,11 @@ static void prepare(struct fiber *f)
 void fiber_renew(struct fiber *f, void (*fn)(void *ctx), void *ctx)
 {
   BUG_ON(!f->ended);
-  *f = (struct fiber){ .fn = fn, .ctx = ctx, .heap = f->heap, .stack = f->stack, .stack_bytes = f->stack_bytes };
-  prepare(f);
+  f->fn = fn;
+  f->ctx = ctx;
+  f->attempt = NULL;
+  f->ended = f->starved = false;
+  prepare(f); /* contexts, which are most of it, are written here and when it is resumed */
 }
 
 struct fiber *fiber_new_sized(void (*fn)(void *ctx), void *ctx, size_t stack_bytes)

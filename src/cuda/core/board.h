@@ -26,7 +26,6 @@
 #include "host/timeline.h"
 
 struct context;
-struct fiber;
 struct kernel_turn;
 struct pool;
 struct shim;
@@ -49,7 +48,7 @@ struct board {
   struct timeline time;      /* its copies, and kernels without time; the host's clock is the shim's */
   struct launch_watch watch; /* of kernels that share it */
   struct kernel_turn *turn;  /* its kernel, where they take turns (kernel_turns.h); NULL: none */
-  struct fiber *spare;       /* for the next one; NULL: none */
+  struct kernel_turn *spare; /* one that has ended, with its stack, for the next one; NULL: none */
   struct context *primary;   /* NULL: none yet */
   struct stream legacy;      /* its default stream */
   const struct core_set *cores; /* on which its kernels run, unless a green context says other ones; NULL: all */

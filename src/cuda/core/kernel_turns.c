@@ -12,10 +12,11 @@
 
 struct kernel_turn *kernel_turn_begin(struct board *b, struct task *w, uint64_t start, void (*fn)(void *task))
 {
-  struct kernel_turn *t = mem_zeroed(1, sizeof *t);
-  *t = (struct kernel_turn){ .work = w, .board = b, .start = start, .now = start, .fiber = b->spare };
-  if (b->spare) fiber_renew(b->spare, fn, w);
-  else t->fiber = fiber_new(fn, w);
+  struct kernel_turn *t = b->spare ? b->spare : mem_zeroed(1, sizeof *t);
+  struct fiber *fiber = t->fiber;
+  if (fiber) fiber_renew(fiber, fn, w);
+  else fiber = fiber_new(fn, w);
+  *t = (struct kernel_turn){ .fiber = fiber, .work = w, .board = b, .start = start, .now = start };
   b->spare = NULL;
   return b->turn = t;
 }
@@ -34,9 +35,8 @@ bool kernel_turn_poll(void *turn, const struct run_progress *p)
 bool kernel_turn_resume(struct kernel_turn *t)
 {
   if (fiber_resume(t->fiber)) return false;
-  t->board->spare = t->fiber;
+  t->board->spare = t;
   t->board->turn = NULL;
-  mem_free(t);
   return true;
 }
 
