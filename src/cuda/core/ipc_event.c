@@ -1,5 +1,6 @@
 #include "cuda/core/ipc_event.h"
 
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -11,20 +12,25 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/arith.h"
 #include "cuda/core/shim.h"
 
-enum { PAGE = 4096, RECORDS = 64, LOOK_NS = 5 * 1000 * 1000 };
+enum { PAGE = 4096, SLOT = 512, RECORDS = 64, LOOK_NS = 5 * 1000 * 1000 };
+
+/* ps, 53 days: others may have written any time, and sums with this one do not overflow. */
+#define LATEST (UINT64_MAX / 4)
 
 /* A record's mark is set before its number is told, so whoever knows the number finds the mark, until it has happened.
  * 64 records later another one has the same mark: who waits then waits for that one, too. */
 struct shared_event {
-  _Alignas(64) _Atomic uint64_t numbers, recorded; /* given out; records so far */
+  _Alignas(SLOT) _Atomic uint64_t numbers; /* given out */
+  _Atomic uint64_t recorded;          /* so far */
   _Atomic uint64_t open;              /* marks of those that have not happened */
   _Atomic uint64_t end;               /* ps */
   _Atomic uint32_t changes;           /* futex: something has happened */
-  _Atomic int32_t recorder;           /* the process that made the last record */
+  _Atomic int32_t recorder[RECORDS];  /* the process that made the record with this mark */
 };
-_Static_assert(PAGE % sizeof(struct shared_event) == 0, "slots fill their page");
+_Static_assert(sizeof(struct shared_event) == SLOT && PAGE % SLOT == 0, "slots fill their page");
 
 /* A page of slots, of this process's file or of another's; mapped as long as the process lives. */
 struct event_page {
@@ -73,14 +79,29 @@ static struct event_page *page_of(struct shared_events *all, int fd, uint64_t nu
 
 static struct shared_event *slot_at(struct shared_events *all, int fd, uint64_t offset)
 {
-  struct event_page *p = offset % sizeof(struct shared_event) ? NULL : page_of(all, fd, offset / PAGE);
-  return p ? &p->slot[offset % PAGE / sizeof *p->slot] : NULL;
+  struct event_page *p = offset % SLOT ? NULL : page_of(all, fd, offset / PAGE);
+  return p ? &p->slot[offset % PAGE / SLOT] : NULL;
+}
+
+/* It never gets shorter, so that nobody who has mapped it loses a page. */
+static int new_file(void)
+{
+  const int fd = memfd_create("warpstep-events", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (fd < 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) == 0) return fd;
+  close(fd);
+  return -1;
+}
+
+static bool is_sealed(int fd)
+{
+  const int seals = fcntl(fd, F_GET_SEALS);
+  return seals >= 0 && seals & F_SEAL_SHRINK;
 }
 
 static bool new_slot(struct shared_events *all, struct event *e)
 {
-  const uint64_t at = all->made * sizeof(struct shared_event);
-  if (all->fd < 0) all->fd = memfd_create("warpstep-events", MFD_CLOEXEC);
+  const uint64_t at = all->made * SLOT;
+  if (all->fd < 0) all->fd = new_file();
   if (all->fd < 0 || (at % PAGE == 0 && ftruncate(all->fd, (off_t)(at + PAGE)) != 0)) return false;
   e->shared = slot_at(all, all->fd, at);
   if (!e->shared) return false;
@@ -99,7 +120,7 @@ bool ipc_event_export(struct shim *s, struct event *e, int *fd, uint64_t *offset
 
 bool ipc_event_import(struct shim *s, struct event *e, int fd, uint64_t offset)
 {
-  e->shared = slot_at(events_of(s), fd, offset);
+  e->shared = is_sealed(fd) ? slot_at(events_of(s), fd, offset) : NULL;
   e->shared_at = offset;
   return e->shared != NULL;
 }
@@ -107,6 +128,11 @@ bool ipc_event_import(struct shim *s, struct event *e, int fd, uint64_t offset)
 static uint64_t mark_of(uint64_t number)
 {
   return (uint64_t)1 << number % RECORDS;
+}
+
+static int recorder_of(const struct shared_record *r)
+{
+  return atomic_load(&r->slot->recorder[r->number % RECORDS]);
 }
 
 static void happened(const struct shared_record *r)
@@ -138,7 +164,7 @@ struct open_record *ipc_event_record(struct shim *s, struct event *e)
   struct shared_event *slot = e->shared;
   struct open_record *o = shim_alloc(sizeof *o);
   const uint64_t number = atomic_fetch_add(&slot->numbers, 1) + 1;
-  atomic_store(&slot->recorder, getpid());
+  atomic_store(&slot->recorder[number % RECORDS], getpid());
   atomic_fetch_or(&slot->open, mark_of(number));
   raise_to(&slot->recorded, number);
   *o = (struct open_record){.next = s->shared_events->open, .shim = s, .record = {slot, number}};
@@ -161,12 +187,12 @@ bool ipc_record_is_over(const struct shared_record *r)
 
 uint64_t ipc_record_end(const struct shared_record *r)
 {
-  return atomic_load(&r->slot->end);
+  return earlier(atomic_load(&r->slot->end), LATEST);
 }
 
 void ipc_record_describe(const struct shared_record *r, char *text, size_t size)
 {
-  snprintf(text, size, "an event that process %d has recorded", (int)atomic_load(&r->slot->recorder));
+  snprintf(text, size, "an event that process %d has recorded", recorder_of(r));
 }
 
 /* proc(5), stat: the state follows the name, which ends with the last parenthesis. */
@@ -188,7 +214,7 @@ void ipc_record_wait(const struct shared_record *r)
   const struct timespec a_while = {.tv_nsec = LOOK_NS};
   const uint32_t changes = atomic_load(&e->changes);
   if (ipc_record_is_over(r)) return;
-  if (is_gone(atomic_load(&e->recorder))) {
+  if (is_gone(recorder_of(r))) {
     happened(r);
     return;
   }
