@@ -13,7 +13,7 @@ const int N = 3 << 20; // ints: several pages, neither beginning nor ending on o
 
 struct message {
   cudaIpcMemHandle_t memory, small;
-  cudaIpcEventHandle_t event;
+  cudaIpcEventHandle_t event, late;
   cudaMemPoolPtrExportData pooled;
 };
 
@@ -70,6 +70,11 @@ static CUdeviceptr map(CUmemGenericAllocationHandle h, size_t bytes)
   return p;
 }
 
+__global__ void hold(const volatile int *flag)
+{
+  while (!*flag) continue;
+}
+
 // Opens what the parent shares, adds to all of it, and shares something itself.
 static int child(int socket)
 {
@@ -85,7 +90,11 @@ static int child(int socket)
   cudaPointerAttributes a;
   CUDA(cudaPointerGetAttributes(&a, p));
   CHECK(a.type == cudaMemoryTypeDevice);
-  cudaEvent_t event;
+  cudaEvent_t event, late;
+  CUDA(cudaIpcOpenEventHandle(&late, m.late)); /* was recorded before it was exported, behind what waits for the parent */
+  CHECK(cudaEventQuery(late) == cudaErrorNotReady);
+  send_all(socket, &word, 1, NULL, 0);
+  CUDA(cudaEventSynchronize(late));
   CUDA(cudaIpcOpenEventHandle(&event, m.event));
   CUDA(cudaStreamWaitEvent(0, event, 0));
   check_all(p, N, 0, 1);
@@ -122,6 +131,7 @@ static int child(int socket)
   CUDA(cudaIpcCloseMemHandle(p));
   CHECK(cudaIpcCloseMemHandle(p) == cudaErrorInvalidValue);
   CHECK(cudaFree(small) == cudaErrorInvalidValue);
+  CHECK(cudaFreeAsync(small, 0) == cudaErrorInvalidValue);
   CUDA(cudaIpcCloseMemHandle(small));
   return 0;
 }
@@ -191,8 +201,22 @@ int main(int argc, char **argv)
   CHECK(cudaMemPoolExportPointer(&m.pooled, p) == cudaErrorInvalidValue);
   CUDA(cudaDeviceSynchronize());
 
+  cudaStream_t other;
+  cudaEvent_t late;
+  int *flag;
+  char word;
+  CUDA(cudaHostAlloc(&flag, sizeof *flag, cudaHostAllocMapped));
+  *flag = 0;
+  CUDA(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+  CUDA(cudaEventCreateWithFlags(&late, cudaEventInterprocess | cudaEventDisableTiming));
+  hold<<<1, 1, 0, other>>>(flag);
+  CUDA(cudaEventRecord(late, other));
+  CUDA(cudaIpcGetEventHandle(&m.late, late));
+
   send_all(sockets[0], &m, sizeof m, fds, 2);
   close(fds[0]), close(fds[1]), close(sockets[1]);
+  receive_all(sockets[0], &word, 1, NULL, 0);
+  *(volatile int *)flag = 1;
   receive_all(sockets[0], &m, sizeof m, NULL, 0);
   CUDA(cudaStreamWaitEvent(0, event, 0));
   check_all(p, N, 5, 1);

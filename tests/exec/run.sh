@@ -68,23 +68,27 @@ expects() {
   done <"$1"
 }
 
-# run_one NAME KIND PROGRAM
+# run_one NAME KIND PROGRAM: one that ran into the limit is not run again, which would take as long.
 run_one() {
   local runs=('') line options bad=0
   [ -f "$here/$1.args" ] && mapfile -t runs <"$here/$1.args"
   for line in "${runs[@]}"; do
     read -ra options <<<"$line"
-    run_with "$1" "$2" "$3" "${options[@]}" || bad=1
+    run_with "$1" "$2" "$3" "${options[@]}" || bad=$?
+    [ "$bad" -lt 2 ] || break
   done
   return $bad
 }
 
-# run_with NAME KIND PROGRAM [OPTION...]
+# run_with NAME KIND PROGRAM [OPTION...]: 1: it failed, 2: it had not ended after the limit
 run_with() {
   local base=$here/$1 why='' options=("${@:4}")
   env "${sanitized[@]}" timeout "$limit" "$bin" exec "${options[@]}" "$3" >"$scratch/out" 2>"$scratch/err"
   local status=$?
-  if [ $status -ne 0 ]; then
+  if [ $status -eq 124 ]; then
+    echo "not ok exec $1 $2: had not ended after $limit s: warpstep exec ${options[*]}"
+    return 2
+  elif [ $status -ne 0 ]; then
     why="exit status $status: $(tail -n 1 "$scratch/out") $(head -n 1 "$scratch/err")"
   elif [ -f "$base.expect" ]; then
     why=$(expects "$base.expect" "$scratch/out" "$scratch/err")

@@ -1,5 +1,5 @@
-/* Events of several processes, by their slots (cuda/core/ipc_event.h): who has recorded and who is gone, and what another process
- * may have written there. Processes are children of this one, which share its mappings. */
+/* Events of several processes, by their slots (cuda/core/ipc_event.h): who has recorded and who is gone, and what
+ * another process may have written there. Processes are children of this one, which share its mappings. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
