@@ -94,7 +94,8 @@ static void recorder_is_killed(void **state)
   const pid_t lives = recorder(&e);
   assert_true(ipc_event_is_elsewhere(&e, &second));
   kill_and_reap(killed);
-  assert_true(is_over_soon(&first));
+  for (int i = 0; i < LOOKS && !ipc_record_is_over(&first); i++) usleep(5000); /* as cudaEventQuery asks */
+  assert_true(ipc_record_is_over(&first));
   ipc_record_wait(&second);
   assert_false(ipc_record_is_over(&second));
   kill_and_reap(lives);
@@ -129,7 +130,6 @@ static void others_write_anything(void **state)
   memset(noise, 0xff, sizeof noise);
   assert_int_equal(pwrite(fd, noise, sizeof noise, (off_t)at), sizeof noise);
   assert_true(ipc_event_is_elsewhere(&e, &r));
-  assert_false(ipc_record_is_over(&r));
   assert_true(ipc_record_end(&r) <= UINT64_MAX / 4);
   char text[80];
   ipc_record_describe(&r, text, sizeof text);

@@ -27,6 +27,7 @@ struct shared_event {
   _Atomic uint64_t recorded;          /* so far */
   _Atomic uint64_t open;              /* marks of those that have not happened */
   _Atomic uint64_t end;               /* ps */
+  _Atomic uint64_t looked;            /* ns, CLOCK_MONOTONIC: when somebody last looked for recorders that are gone */
   _Atomic uint32_t changes;           /* futex: something has happened */
   _Atomic int32_t recorder[RECORDS];  /* the process that made the record with this mark */
 };
@@ -180,11 +181,6 @@ bool ipc_event_is_elsewhere(const struct event *e, struct shared_record *r)
   return r->number != e->shared_record;
 }
 
-bool ipc_record_is_over(const struct shared_record *r)
-{
-  return !(atomic_load(&r->slot->open) & mark_of(r->number));
-}
-
 uint64_t ipc_record_end(const struct shared_record *r)
 {
   return earlier(atomic_load(&r->slot->end), LATEST);
@@ -208,17 +204,36 @@ static bool is_gone(int pid)
   return name_end && name_end[1] == ' ' && (name_end[2] == 'Z' || name_end[2] == 'X');
 }
 
+static bool is_open(const struct shared_record *r)
+{
+  return atomic_load(&r->slot->open) & mark_of(r->number);
+}
+
+/* What processes that are gone have recorded has happened: every some milliseconds one of those that ask looks. */
+static void look_for_gone(struct shared_event *e)
+{
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  const uint64_t now = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+  uint64_t last = atomic_load(&e->looked);
+  if (now - last < LOOK_NS || !atomic_compare_exchange_strong(&e->looked, &last, now)) return;
+  for (uint64_t open = atomic_load(&e->open); open; open &= open - 1) {
+    const struct shared_record r = {e, (uint64_t)__builtin_ctzll(open)};
+    if (is_gone(recorder_of(&r))) happened(&r);
+  }
+}
+
+bool ipc_record_is_over(const struct shared_record *r)
+{
+  if (is_open(r)) look_for_gone(r->slot);
+  return !is_open(r);
+}
+
 void ipc_record_wait(const struct shared_record *r)
 {
-  struct shared_event *e = r->slot;
   const struct timespec a_while = {.tv_nsec = LOOK_NS};
-  const uint32_t changes = atomic_load(&e->changes);
-  if (ipc_record_is_over(r)) return;
-  if (is_gone(recorder_of(r))) {
-    happened(r);
-    return;
-  }
-  syscall(SYS_futex, &e->changes, FUTEX_WAIT, changes, &a_while, NULL, 0);
+  const uint32_t changes = atomic_load(&r->slot->changes);
+  if (!ipc_record_is_over(r)) syscall(SYS_futex, &r->slot->changes, FUTEX_WAIT, changes, &a_while, NULL, 0);
 }
 
 void ipc_events_end(struct shim *s)

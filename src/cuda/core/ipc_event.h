@@ -37,11 +37,12 @@ void ipc_record_ended(void *open_record, uint64_t now);
 /* False: what this process knows of the event is all (event.command). */
 bool ipc_event_is_elsewhere(const struct event *, struct shared_record *);
 
+/* It has happened, or the process that made it is gone. */
 bool ipc_record_is_over(const struct shared_record *);
 /* ps, on the time axis of all. */
 uint64_t ipc_record_end(const struct shared_record *);
 void ipc_record_describe(const struct shared_record *, char *text, size_t size);
-/* Sleeps until the event changes, or for some milliseconds; the process that recorded it may be gone. */
+/* Sleeps until the event changes, or for some milliseconds. */
 void ipc_record_wait(const struct shared_record *);
 
 /* This process ends: what it has recorded has happened, or never will. */
