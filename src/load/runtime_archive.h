@@ -28,10 +28,10 @@ struct runtime_place {
   uint64_t address;    /* of that code in the object that was looked at, as its program headers have it */
 };
 
-/* Looks into a program or library (its file, and the path of it). Archives are looked for in $WARPSTEP_CUDART (files or
- * folders with colons between them, or folders of such folders), in environments that the path is in (nvidia/cu13/lib of
- * Python's packages, lib of others), in $CUDA_HOME, $CUDA_PATH and below /usr/local; only when the object may have a
- * runtime inside. */
+/* Looks into a program or library (its file, and the path of it). Archives are looked for in $WARPSTEP_CUDART (files
+ * or folders with colons between them, or folders of such folders), in environments that the path is in
+ * (nvidia/cu13/lib of Python's packages, lib of others), in $CUDA_HOME, $CUDA_PATH and below /usr/local; only when the
+ * object may have a runtime inside. */
 bool runtime_archives_find(struct runtime_archives *, const char *path, const uint8_t *file, size_t bytes,
                            struct runtime_place *);
 void runtime_archives_close(struct runtime_archives *);
