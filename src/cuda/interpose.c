@@ -32,7 +32,8 @@ struct object {
   const uint8_t *file;
   size_t bytes;
   uintptr_t base;
-  unsigned section; /* of the symbols that count; 0: all */
+  unsigned section; /* of the symbols that count, whose values are places in it; 0: all */
+  size_t section_bytes;
   enum cudart cudart;
   unsigned n_patched;
 };
@@ -129,6 +130,12 @@ static void note_version(struct object *o, const Elf64_Sym *y, const char *name)
   else if (strcmp(name, "cudaGetDeviceProperties_v2") == 0) o->cudart = CUDART_12;
 }
 
+static bool is_in_section(const struct object *o, const Elf64_Sym *y)
+{
+  return !o->section || (y->st_shndx == o->section && y->st_value <= o->section_bytes &&
+                         y->st_size <= o->section_bytes - y->st_value);
+}
+
 static void each_symbol(struct object *o, uint32_t type, void (*look)(struct object *, const Elf64_Sym *, const char *))
 {
   const Elf64_Shdr *symbols = section(o, type);
@@ -141,7 +148,7 @@ static void each_symbol(struct object *o, uint32_t type, void (*look)(struct obj
       o->file[strings->sh_offset + strings->sh_size - 1] != '\0')
     return;
   for (size_t i = 0; i < symbols->sh_size / sizeof *y; i++)
-    if (y[i].st_name < strings->sh_size && (!o->section || y[i].st_shndx == o->section))
+    if (y[i].st_name < strings->sh_size && is_in_section(o, &y[i]))
       look(o, &y[i], (const char *)o->file + strings->sh_offset + y[i].st_name);
 }
 
@@ -157,7 +164,7 @@ static void redirect_stripped(struct runtime_archives *archives, const char *pat
   struct runtime_place at;
   if (!runtime_archives_find(archives, path, o->file, o->bytes, &at)) return;
   struct object runtime = {.file = at.elf, .bytes = at.bytes, .base = o->base + at.address, .section = at.section,
-                           .cudart = CUDART_13};
+                           .section_bytes = at.code_bytes, .cudart = CUDART_13};
   redirect_all(&runtime);
 }
 

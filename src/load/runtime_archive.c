@@ -91,6 +91,7 @@ static void mark(struct runtime_archive *a, const Elf64_Rela *r)
 
 static void find_run(struct runtime_archive *a)
 {
+  a->run_bytes = 0;
   for (size_t i = 0, first = 0; i <= a->code_bytes; i++) {
     if (i < a->code_bytes && !a->linked[i]) continue;
     if (i - first > a->run_bytes) a->run = first, a->run_bytes = i - first;
@@ -287,7 +288,7 @@ static bool find_in_segments(const struct runtime_archive *a, const Elf64_Ehdr *
     size_t at;
     if (p[i].p_type != PT_LOAD || !(p[i].p_flags & PF_X) || !inside(bytes, p[i].p_offset, p[i].p_filesz)) continue;
     if (!find_code(a, file + p[i].p_offset, p[i].p_filesz, &at)) continue;
-    *out = (struct runtime_place){a->elf, a->elf_bytes, a->section, p[i].p_vaddr + at};
+    *out = (struct runtime_place){a->elf, a->elf_bytes, a->section, p[i].p_vaddr + at, a->code_bytes};
     return true;
   }
   return false;

@@ -26,6 +26,7 @@ struct runtime_place {
   size_t bytes;
   unsigned section;    /* of its code, to which its symbols are relative */
   uint64_t address;    /* of that code in the object that was looked at, as its program headers have it */
+  size_t code_bytes;
 };
 
 /* Looks into a program or library (its file, and the path of it). Archives are looked for in $WARPSTEP_CUDART (files
