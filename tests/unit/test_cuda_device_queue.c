@@ -321,8 +321,10 @@ static void answers(void **state)
   FAILS(&k, cudaErrorInvalidDeviceFunction, DEVICE_FUNC_ATTRIBUTES, k.out, k.function + 16);
   assert_int_equal(CALL(&k, DEVICE_OCCUPANCY, k.out, k.function, 512, 0), CUDA_SUCCESS);
   assert_int_equal(answer32(&k), 3); /* 1536 threads */
-  assert_int_equal(CALL(&k, DEVICE_OCCUPANCY_FLAGS, k.out, k.function, 256, 50000, 0), CUDA_SUCCESS);
+  assert_int_equal(CALL(&k, DEVICE_OCCUPANCY_FLAGS, k.out, k.function, 256, 45000, 0), CUDA_SUCCESS);
   assert_int_equal(answer32(&k), 2); /* 100 KB of shared memory, of which each CTA takes 1 KB more */
+  assert_int_equal(CALL(&k, DEVICE_OCCUPANCY_FLAGS, k.out, k.function, 256, 50000, 0), CUDA_SUCCESS);
+  assert_int_equal(answer32(&k), 0); /* more than 48 KB, which was not asked for */
   FAILS(&k, cudaErrorInvalidDeviceFunction, DEVICE_OCCUPANCY, k.out, 0, 512, 0);
   FAILS(&k, NOT_SUPPORTED, DEVICE_GRAPH_SET_PARAM, 0);
   assert_int_equal(CALL(&k, DEVICE_MALLOC, k.out, 100), CUDA_SUCCESS);

@@ -84,7 +84,7 @@ static void private_tables_are_refused(void **state)
   const char *named = strstr(text, "test_cuda_notify asks the driver for private tables");
   assert_non_null(named);
   assert_null(strstr(strstr(named, "asks") + 1, "asks the driver"));
-  assert_non_null(strstr(text, "-cudart shared"));
+  assert_non_null(strstr(text, "WARPSTEP_CUDART=FILE"));
 }
 
 int main(void)
