@@ -9,6 +9,14 @@ import checks
 from both import model_both
 
 IDS = torch.randint(3, 90, (2, 9), generator=torch.Generator().manual_seed(2))
+# What small models have in common, by the names that most configurations have for it.
+SIZES = dict(hidden_size=64, num_hidden_layers=2, num_attention_heads=4, intermediate_size=128)
+
+
+def small(model, config, **kw):
+    """MODEL with weights that are the same in every run, of SIZES and what CONFIG takes beside them."""
+    torch.manual_seed(0)
+    return model(config(**{**SIZES, **kw})).eval()
 
 
 def lm(name, model, limit=1e-4, **kw):
@@ -33,34 +41,12 @@ def gpt2(attn="sdpa"):
 
 
 def llama(attn="sdpa"):
-    torch.manual_seed(0)
-    return tf.LlamaForCausalLM(
-        tf.LlamaConfig(
-            vocab_size=96,
-            hidden_size=64,
-            intermediate_size=128,
-            num_hidden_layers=2,
-            num_attention_heads=4,
-            num_key_value_heads=2,
-            attn_implementation=attn,
-        )
-    )
+    return small(tf.LlamaForCausalLM, tf.LlamaConfig, vocab_size=96, num_key_value_heads=2, attn_implementation=attn)
 
 
 def mixtral():
-    torch.manual_seed(0)
-    return tf.MixtralForCausalLM(
-        tf.MixtralConfig(
-            vocab_size=96,
-            hidden_size=64,
-            intermediate_size=96,
-            num_hidden_layers=2,
-            num_attention_heads=4,
-            num_key_value_heads=2,
-            num_local_experts=4,
-            num_experts_per_tok=2,
-        )
-    )
+    experts = dict(intermediate_size=96, num_local_experts=4, num_experts_per_tok=2)
+    return small(tf.MixtralForCausalLM, tf.MixtralConfig, vocab_size=96, num_key_value_heads=2, **experts)
 
 
 def generate(name, model, ids, **kw):
@@ -142,30 +128,18 @@ def mixtral_bf16():
 
 
 def bert():
-    torch.manual_seed(0)
-    m = tf.BertForMaskedLM(
-        tf.BertConfig(vocab_size=96, hidden_size=64, num_hidden_layers=2, num_attention_heads=4, intermediate_size=128)
-    )
-    lm("bert", m)
+    lm("bert", small(tf.BertForMaskedLM, tf.BertConfig, vocab_size=96))
 
 
 def bert_mask():
-    torch.manual_seed(0)
-    m = tf.BertForSequenceClassification(
-        tf.BertConfig(vocab_size=96, hidden_size=64, num_hidden_layers=2, num_attention_heads=4, intermediate_size=128)
-    ).eval()
+    m = small(tf.BertForSequenceClassification, tf.BertConfig, vocab_size=96)
     mask = torch.ones(2, 9, dtype=torch.long)
     mask[1, 5:] = 0
     model_both("bert", m, dict(input_ids=IDS, attention_mask=mask, labels=torch.tensor([0, 1])), loss=lambda o: o.loss)
 
 
 def vit():
-    torch.manual_seed(0)
-    m = tf.ViTForImageClassification(
-        tf.ViTConfig(
-            image_size=32, patch_size=8, hidden_size=64, num_hidden_layers=2, num_attention_heads=4, intermediate_size=128
-        )
-    ).eval()
+    m = small(tf.ViTForImageClassification, tf.ViTConfig, image_size=32, patch_size=8)
     model_both("vit", m, dict(pixel_values=torch.randn(2, 3, 32, 32)))
 
 
@@ -208,18 +182,8 @@ def clip():
     torch.manual_seed(0)
     m = tf.CLIPModel(
         tf.CLIPConfig(
-            text_config=dict(
-                vocab_size=96,
-                hidden_size=64,
-                intermediate_size=128,
-                num_hidden_layers=2,
-                num_attention_heads=4,
-                max_position_embeddings=32,
-                eos_token_id=2,
-            ),
-            vision_config=dict(
-                hidden_size=64, intermediate_size=128, num_hidden_layers=2, num_attention_heads=4, image_size=32, patch_size=8
-            ),
+            text_config=dict(SIZES, vocab_size=96, max_position_embeddings=32, eos_token_id=2),
+            vision_config=dict(SIZES, image_size=32, patch_size=8),
             projection_dim=32,
         )
     ).eval()
@@ -233,88 +197,49 @@ def mamba():
 
 
 def gemma3():
-    torch.manual_seed(0)
-    m = tf.Gemma3ForCausalLM(
-        tf.Gemma3TextConfig(
-            vocab_size=96,
-            hidden_size=64,
-            intermediate_size=128,
-            num_hidden_layers=2,
-            num_attention_heads=4,
-            num_key_value_heads=2,
-            head_dim=16,
-            sliding_window=8,
-        )
-    )
-    lm("gemma3", m)
+    heads = dict(num_key_value_heads=2, head_dim=16, sliding_window=8)
+    lm("gemma3", small(tf.Gemma3ForCausalLM, tf.Gemma3TextConfig, vocab_size=96, **heads))
 
 
 def deepseek():
-    torch.manual_seed(0)
-    m = tf.DeepseekV3ForCausalLM(
-        tf.DeepseekV3Config(
-            vocab_size=96,
-            hidden_size=64,
-            intermediate_size=128,
-            moe_intermediate_size=32,
-            num_hidden_layers=2,
-            num_attention_heads=4,
-            num_key_value_heads=4,
-            n_routed_experts=8,
-            n_group=2,
-            topk_group=1,
-            num_experts_per_tok=2,
-            first_k_dense_replace=1,
-            q_lora_rank=32,
-            kv_lora_rank=16,
-            qk_rope_head_dim=8,
-            v_head_dim=16,
-            qk_nope_head_dim=8,
-        )
+    m = small(
+        tf.DeepseekV3ForCausalLM,
+        tf.DeepseekV3Config,
+        vocab_size=96,
+        moe_intermediate_size=32,
+        num_key_value_heads=4,
+        n_routed_experts=8,
+        n_group=2,
+        topk_group=1,
+        num_experts_per_tok=2,
+        first_k_dense_replace=1,
+        q_lora_rank=32,
+        kv_lora_rank=16,
+        qk_rope_head_dim=8,
+        v_head_dim=16,
+        qk_nope_head_dim=8,
     )
     lm("deepseek", m)
 
 
 def qwen3():
-    torch.manual_seed(0)
-    m = tf.Qwen3ForCausalLM(
-        tf.Qwen3Config(
-            vocab_size=96,
-            hidden_size=64,
-            intermediate_size=128,
-            num_hidden_layers=2,
-            num_attention_heads=4,
-            num_key_value_heads=2,
-            head_dim=16,
-        )
-    )
-    lm("qwen3", m)
+    lm("qwen3", small(tf.Qwen3ForCausalLM, tf.Qwen3Config, vocab_size=96, num_key_value_heads=2, head_dim=16))
 
 
 def wav2vec2():
-    torch.manual_seed(0)
-    m = tf.Wav2Vec2ForCTC(
-        tf.Wav2Vec2Config(
-            vocab_size=32,
-            hidden_size=64,
-            num_hidden_layers=2,
-            num_attention_heads=4,
-            intermediate_size=128,
-            conv_dim=(32, 32),
-            conv_stride=(5, 2),
-            conv_kernel=(10, 3),
-            num_conv_pos_embeddings=16,
-            num_conv_pos_embedding_groups=4,
-            num_feat_extract_layers=2,
-        )
-    ).eval()
-    model_both(
-        "wav2vec2",
-        m,
-        dict(input_values=torch.randn(2, 400), labels=torch.randint(1, 31, (2, 5))),
-        loss=lambda o: o.loss,
-        limit=1e-3,
+    m = small(
+        tf.Wav2Vec2ForCTC,
+        tf.Wav2Vec2Config,
+        vocab_size=32,
+        conv_dim=(32, 32),
+        conv_stride=(5, 2),
+        conv_kernel=(10, 3),
+        num_conv_pos_embeddings=16,
+        num_conv_pos_embedding_groups=4,
+        num_feat_extract_layers=2,
     )
+    inputs = dict(input_values=torch.randn(2, 400), labels=torch.randint(1, 31, (2, 5)))
+    model_both("wav2vec2", m, inputs, loss=lambda o: o.loss, limit=1e-3)
 
 
 def segformer():
