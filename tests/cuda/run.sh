@@ -58,7 +58,7 @@ ${CC:-gcc} -O1 -fPIC -c -o "$scratch/cudart_static.o" tests/cuda/stripped_runtim
 stripped "without its archive" "" 1
 stripped "with its archive" "$archive" 0
 stripped "with the archive's folder behind another" "/nowhere:$scratch/archive" 0
-for at in 40000 81900; do # a byte of its code, in front of and behind the longest run that is looked for
+for at in 8000 40000 81900; do # a byte of its code: in front of the longest run, which is looked for first, in it, and behind it
   python3 - "$archive" "$scratch/other.a" $at <<'EOF' && stripped "with an archive that differs in byte $at" "$scratch/other.a" 1
 import sys
 data = bytearray(open(sys.argv[1], "rb").read())
