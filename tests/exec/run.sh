@@ -3,7 +3,8 @@
 # the static runtime, and run by `warpstep exec`. A program checks its own results and exits with 0; beside
 # it may lie
 #   NAME.expect   what its stdout, or its stderr after a line "--- stderr", must contain, line by line
-#   NAME.args     options of warpstep exec, a line for each run
+#   NAME.args     options of warpstep exec, a line for each run; with the static runtime, of which only the calls' way to us
+#                differs, the first line alone
 #   NAME.flags    further options of nvcc
 #   NAME.arch     options of nvcc that choose the architecture, else -arch=sm_86
 #   NAME.part1.cu, … sources compiled with -dc: the program gets PARTS, before .part1.o, .part1.cubin,
@@ -72,6 +73,7 @@ expects() {
 run_one() {
   local runs=('') line options bad=0
   [ -f "$here/$1.args" ] && mapfile -t runs <"$here/$1.args"
+  [ "$2" = shared ] || runs=("${runs[0]}")
   for line in "${runs[@]}"; do
     read -ra options <<<"$line"
     run_with "$1" "$2" "$3" "${options[@]}" || bad=$?
