@@ -56,8 +56,10 @@ template <typename C> __device__ void forward(const ws_sampler_args &p)
   AT(i, (int64_t)p.images * p.high * p.wide)
   {
     const sample<C> s(p, i);
+#pragma unroll 1
     for (int c = 0; c < p.channels; c++) {
       C v = 0;
+#pragma unroll 1
       for (int k = 0; k < 4; k++)
         if (s.inside(p, k)) v += s.weight(k) * read_as<C>(p.x.at, p.type, s.in_image(p.x, c, k));
       blend(p.y.at, p.type, s.in_result(p.y, c), v, p.alpha, p.beta);
@@ -83,8 +85,10 @@ template <typename C> __device__ void backward(const ws_sampler_args &p)
   {
     const sample<C> s(p, i);
     C gx = 0, gy = 0;
+#pragma unroll 1
     for (int c = 0; c < p.channels; c++) {
       const C dy = read_as<C>(p.y.at, p.type, s.in_result(p.y, c));
+#pragma unroll 1
       for (int k = 0; k < 4; k++) {
         if (!s.inside(p, k)) continue;
         const C v = read_as<C>(p.x.at, p.type, s.in_image(p.x, c, k)) * dy;
@@ -106,6 +110,7 @@ template <typename C> __device__ void grid(const ws_sampler_args &p)
   AT(i, (int64_t)p.images * p.high * p.wide)
   {
     const C x = place<C>(i % p.wide, p.wide), y = place<C>(i / p.wide % p.high, p.high);
+#pragma unroll 1
     for (int k = 0; k < 2; k++) {
       const int64_t t = i / p.wide / p.high * 6 + 3 * k;
       const C v = read_as<C>(p.theta, p.type, t) * x + read_as<C>(p.theta, p.type, t + 1) * y + read_as<C>(p.theta, p.type, t + 2);
@@ -122,6 +127,7 @@ template <typename C> __device__ void grid_backward(const ws_sampler_args &p)
     const int64_t first = t / 6 * pixels;
     const int k = t % 6 / 3, what = t % 3;
     C sum = 0;
+#pragma unroll 1
     for (int64_t i = threadIdx.x % 32; i < pixels; i += 32) {
       const C by = what == 0 ? place<C>(i % p.wide, p.wide) : what == 1 ? place<C>(i / p.wide, p.high) : C(1);
       sum += read_as<C>(p.dgrid, p.type, 2 * (first + i) + k) * by;

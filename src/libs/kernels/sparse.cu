@@ -30,6 +30,7 @@ template <typename T> __device__ void sampled(const ws_sparse_product &p)
     for (int64_t at = first_of_row(p.a, row); at < end; at++) {
       const T *b = (const T *)p.b + row * p.b_row, *c = (const T *)p.c + column_of(p.a, at) * p.c_column;
       T sum = zero<T>();
+#pragma unroll 1
       for (int64_t k = lane; k < p.n; k += 32) {
         const T u = b[k * p.b_column], v = c[k * p.c_row];
         madd(sum, p.conj_b ? conjugate(u) : u, p.conj ? conjugate(v) : v);
@@ -86,9 +87,11 @@ template <typename T> __device__ void block_rows(const ws_sparse_blocks &s)
   {
     const int64_t row = i % p.m, j = i / p.m, end = first_of_row(p.a, row / s.side + 1);
     T sum = zero<T>();
+#pragma unroll 1
     for (int64_t k = first_of_row(p.a, row / s.side); k < end; k++) {
       const T *a = (const T *)p.a.values + k * s.side * s.side + row % s.side * down;
       const T *b = (const T *)p.b + column_of(p.a, k) * s.side * p.b_row + j * p.b_column;
+#pragma unroll 1
       for (int64_t c = 0; c < s.side; c++) madd(sum, a[c * along], p.conj_b ? conjugate(b[c * p.b_row]) : b[c * p.b_row]);
     }
     leave<T>(p, row, j, sum);
@@ -124,6 +127,7 @@ template <typename T> __device__ void scatter(const ws_sparse_product &p)
 template <typename T> __device__ void to_dense(const ws_sparse_convert &p)
 {
   AT(row, p.a.rows)
+#pragma unroll 1
   for (int64_t k = first_of_row(p.a, row), end = first_of_row(p.a, row + 1); k < end; k++)
     ((T *)p.to)[row * p.to_row + column_of(p.a, k) * p.to_column] = ((const T *)p.a.values)[k];
 }
@@ -135,6 +139,7 @@ extern "C" __global__ void __launch_bounds__(256) warpstep_sparse_offsets(const 
 extern "C" __global__ void __launch_bounds__(256) warpstep_sparse_row_numbers(const __grid_constant__ ws_sparse_convert p)
 {
   AT(row, p.a.rows)
+#pragma unroll 1
   for (int64_t k = first_of_row(p.a, row), end = first_of_row(p.a, row + 1); k < end; k++) ((int *)p.to)[k] = (int)row + p.a.base;
 }
 
