@@ -20,12 +20,38 @@ template <typename T> struct type;
     WRAP(geqrf, cusolverDn##l##geqrf)                     \
     WRAP(geqrf_room, cusolverDn##l##geqrf_bufferSize)     \
     WRAP(form_q, cusolverDn##l##form)                     \
+    WRAP(form_q_room, cusolverDn##l##form##_bufferSize)   \
+    WRAP(apply_q_room, cusolverDn##l##apply##_bufferSize) \
     WRAP(apply_q, cusolverDn##l##apply)                   \
   };
 TYPE(float, S, orgqr, ormqr)
 TYPE(double, D, orgqr, ormqr)
 TYPE(c32, C, ungqr, unmqr)
 TYPE(c64, Z, ungqr, unmqr)
+
+// Rows that LAPACK's getf2 takes for pivots, from 1 on, and the first column without one (0: all have one).
+static std::vector<int> pivots_of(table a, int *zero)
+{
+  const int k = std::min(a.m, a.n);
+  std::vector<int> p(k);
+  auto size = [&](int i, int j) { return fabs(a.at(i, j).real()) + fabs(a.at(i, j).imag()); };
+  *zero = 0;
+  for (int j = 0; j < k; j++) {
+    int r = j;
+    for (int i = j + 1; i < a.m; i++)
+      if (size(i, j) > size(r, j)) r = i;
+    p[j] = r + 1;
+    if (size(r, j) == 0) {
+      if (!*zero) *zero = j + 1;
+      continue;
+    }
+    for (int c = 0; c < a.n; c++) std::swap(a.at(j, c), a.at(r, c));
+    for (int i = j + 1; i < a.m; i++) a.at(i, j) /= a.at(j, j);
+    for (int c = j + 1; c < a.n; c++)
+      for (int i = j + 1; i < a.m; i++) a.at(i, c) -= a.at(i, j) * a.at(j, c);
+  }
+  return p;
+}
 
 template <typename T> static void lu(cusolverDnHandle_t h, int m, int n)
 {
@@ -42,6 +68,8 @@ template <typename T> static void lu(cusolverDnHandle_t h, int m, int n)
   const table f = a.get();
   const int k = std::min(m, n);
   const std::vector<int> p = host(pivots, k);
+  int zero;
+  right = right && p == pivots_of(before, &zero) && !zero;
   table l(m, k), u(k, n), moved = before;
   for (int i = 0; i < m; i++)
     for (int j = 0; j < n; j++) {
@@ -65,6 +93,38 @@ template <typename T> static void lu(cusolverDnHandle_t h, int m, int n)
     const table x = b.get();
     check(right && below(distance(before.op(op) * x, rhs), n, t::eps, l.norm() * u.norm() * x.norm()), "a solution by LU");
   }
+}
+
+// Columns of zeros, in the first block of a large matrix and later: the first of them is told, pivots are LAPACK's.
+template <typename T> static void singular(cusolverDnHandle_t h, int n, int first, int second)
+{
+  typedef type<T> t;
+  matrix<T> a(n, n);
+  for (int i = 0; i < n; i++) a.v[(size_t)first * a.ld + i] = a.v[(size_t)second * a.ld + i] = T(0);
+  const table before = a.get();
+  int words = 0, zero, *info = device(std::vector<int>{99}), *pivots = device(std::vector<int>(n));
+  a.up();
+  bool right = !t::getrf_room(h, n, n, a.at, a.ld, &words);
+  auto *work = (typename t::nv *)device(std::vector<T>(words));
+  right = right && !t::getrf(h, n, n, a.at, a.ld, work, pivots, info);
+  const std::vector<int> p = pivots_of(before, &zero);
+  check(right && zero == first + 1 && info_of(info) == zero && host(pivots, n) == p, "LU of a large singular matrix");
+}
+
+// A matrix that needs no pivots, without them.
+template <typename T> static void without_pivots(cusolverDnHandle_t h, int n)
+{
+  typedef type<T> t;
+  matrix<T> a(n, n), b(n, 3);
+  for (int i = 0; i < n; i++) a.v[(size_t)i * a.ld + i] += T(2 * n);
+  const table before = a.get(), rhs = b.get();
+  int *info = device(std::vector<int>{99});
+  a.up(), b.up();
+  auto *work = (typename t::nv *)device(std::vector<T>(1));
+  bool right = !t::getrf(h, n, n, a.at, a.ld, work, nullptr, info) && info_of(info) == 0;
+  right = right && !t::getrs(h, CUBLAS_OP_N, n, 3, a.at, a.ld, nullptr, b.at, b.ld, info) && info_of(info) == 0;
+  b.back();
+  check(right && below(distance(before * b.get(), rhs), n, t::eps, before.norm() * b.get().norm()), "LU without pivots");
 }
 
 template <typename T> static table positive(matrix<T> &a)
@@ -112,6 +172,23 @@ template <typename T> static void cholesky(cusolverDnHandle_t h, int n)
   }
 }
 
+// The order of the first leading minor that is not positive is told, whichever block it is in.
+template <typename T> static void not_positive(cusolverDnHandle_t h, int n, int at)
+{
+  typedef type<T> t;
+  for (int upper = 0; upper < 2; upper++) {
+    matrix<T> a(n, n);
+    positive(a);
+    a.v[(size_t)at * a.ld + at] = T(-1);
+    a.v[(size_t)(n - 1) * a.ld + n - 1] = T(-1);
+    int *info = device(std::vector<int>{99});
+    a.up();
+    auto *work = (typename t::nv *)device(std::vector<T>(1));
+    check(!t::potrf(h, (cublasFillMode_t)upper, n, a.at, a.ld, work, 1, info) && info_of(info) == at + 1,
+          "Cholesky of a large matrix that is not positive");
+  }
+}
+
 // Five matrices by pointers; the third is not positive.
 template <typename T> static void batched(cusolverDnHandle_t h, int n)
 {
@@ -140,10 +217,11 @@ template <typename T> static void batched(cusolverDnHandle_t h, int n)
   check(right, "solutions by Cholesky, a batch");
 }
 
-template <typename T> static void qr(cusolverDnHandle_t h, int m, int n)
+// `little`: with less room than was asked for, where the matrix is one block.
+template <typename T> static void qr(cusolverDnHandle_t h, int m, int n, bool little = false)
 {
   typedef type<T> t;
-  const int k = std::min(m, n);
+  const int k = std::min(m, n), lines = std::max(m, 6);
   matrix<T> a(m, n);
   if (n > 2)
     for (int i = 1; i < m; i++) a.v[i] = T(0); // a column with nothing to reflect
@@ -152,6 +230,11 @@ template <typename T> static void qr(cusolverDnHandle_t h, int m, int n)
   auto *tau = (typename t::nv *)device(std::vector<T>(k));
   a.up();
   bool right = !t::geqrf_room(h, m, n, a.at, a.ld, &words) && words > 0;
+  int of_form = 0, of_apply = 0;
+  auto *none = (typename t::nv *)nullptr;
+  right = right && !t::form_q_room(h, m, k, k, a.at, a.ld, tau, &of_form);
+  right = right && !t::apply_q_room(h, CUBLAS_SIDE_LEFT, CUBLAS_OP_N, m, lines, k, a.at, a.ld, tau, none, m, &of_apply);
+  words = little ? 1 : std::max(words, std::max(of_form, of_apply));
   auto *work = (typename t::nv *)device(std::vector<T>(words));
   right = right && !t::geqrf(h, m, n, a.at, a.ld, tau, work, words, info) && info_of(info) == 0;
   a.back();
@@ -199,14 +282,25 @@ template <typename T> static void qr(cusolverDnHandle_t h, int m, int n)
 
 template <typename T> static void of_type(cusolverDnHandle_t h)
 {
-  for (int n : {1, 2, 17, 64}) lu<T>(h, n, n), cholesky<T>(h, n);
+  for (int n : {1, 2, 17, 64, 150}) lu<T>(h, n, n), cholesky<T>(h, n);
   lu<T>(h, 40, 23);
   lu<T>(h, 23, 40);
+  lu<T>(h, 300, 101); // more rows than a block has threads for each
+  lu<T>(h, 70, 130);
+  singular<T>(h, 100, 40, 70);
+  singular<T>(h, 100, 3, 97);
+  without_pivots<T>(h, 100);
+  for (int at : {5, 32, 75}) not_positive<T>(h, 100, at);
   batched<T>(h, 12);
+  batched<T>(h, 40);
   qr<T>(h, 1, 1);
   qr<T>(h, 30, 30);
   qr<T>(h, 45, 20);
   qr<T>(h, 20, 31);
+  qr<T>(h, 97, 97);
+  qr<T>(h, 97, 97, true);
+  qr<T>(h, 130, 70);
+  qr<T>(h, 70, 130);
 }
 
 static void others(cusolverDnHandle_t h)

@@ -1,6 +1,8 @@
 /* Triangular systems of libcublas: trsm and trsmBatched. A large system is two of half the size, with a product between
  * them that takes the first one's unknowns out of the second; small ones are kernels/trsm.cu's.
  */
+#include "libs/cublas/blas_solve.h"
+
 #include "libs/cublas/blas_elements.h"
 #include "libs/kernels/trsm_args.h"
 
@@ -16,14 +18,6 @@ static const void *constant(int t, const double of_f64[][2], const float *of_f32
 {
   return types[t].real == DATA_R_64F ? (const void *)of_f64[t] : of_f32;
 }
-
-/* op(A) X = alpha B or X op(A) = alpha B, of matrices of m x n right sides; X takes B's place. */
-struct triangular_system {
-  int side, fill, op, unit;
-  int64_t m, n, lda, ldb;
-  const void *a;
-  void *b;
-};
 
 static int64_t at_least_1(int64_t n)
 {
@@ -128,6 +122,11 @@ static blas_status solve(struct blas *h, int t, const struct triangular_system *
   /* A factor of 0 leaves A unread, and of one on the device only the kernel knows. */
   if (n <= LEAF || device || (a.re == 0 && a.im == 0)) return launch(&p, 0, n, &a, 1, false);
   return halves(&p, 0, n, alpha);
+}
+
+blas_status blas_solve_triangle(struct blas *h, int t, const struct triangular_system *q, const char *function)
+{
+  return solve(h, t, q, constant(t, one, one_f32), function);
 }
 
 /* Matrices of a batch lie where arrays on the device say: each is the kernel's alone. */

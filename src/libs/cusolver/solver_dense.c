@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "libs/cusolver/solver_types.h"
+#include "libs/cusolver/solver_blocks.h"
 
 #define MAGIC UINT64_C(0x77617270736f6c76)
 
@@ -25,6 +25,11 @@ PUBLIC solver_status cusolverDnCreate(struct solver **out)
     free(h);
     return open ? SOLVER_ARCH_MISMATCH : SOLVER_NOT_INITIALIZED;
   }
+  if (blas_open(&h->blas) != BLAS_SUCCESS) {
+    kernel_set_close(&h->kernels);
+    free(h);
+    return SOLVER_ALLOC_FAILED;
+  }
   h->magic = MAGIC;
   *out = h;
   return SOLVER_SUCCESS;
@@ -33,6 +38,7 @@ PUBLIC solver_status cusolverDnDestroy(struct solver *h)
 {
   if (!solver_handle_is(h)) return SOLVER_NOT_INITIALIZED;
   cuStreamSynchronize(h->stream);
+  blas_close(h->blas);
   kernel_set_close(&h->kernels);
   h->magic = 0;
   free(h);
@@ -91,13 +97,6 @@ solver_status solver_launch(struct solver *h, enum lib_kernel of_s, enum lib_ker
   return kernel_set_launch(&h->kernels, k, shape, h->stream, args) ? SOLVER_SUCCESS : SOLVER_EXECUTION_FAILED;
 }
 
-static solver_status run(struct solver *h, enum lib_kernel of_s, int t, const struct ws_solve_args *a, int64_t matrices,
-                         int64_t sides)
-{
-  const enum lib_kernel of_d = (enum lib_kernel)((int)of_s + KERNEL_dsolve_lu - KERNEL_ssolve_lu);
-  return solver_launch(h, of_s, of_d, t, a, matrices, sides);
-}
-
 static solver_status room(const struct solver *h, bool good, int *words)
 {
   if (!solver_handle_is(h)) return SOLVER_NOT_INITIALIZED;
@@ -106,12 +105,21 @@ static solver_status room(const struct solver *h, bool good, int *words)
   return SOLVER_SUCCESS;
 }
 
+/* For reflectors of `rows` rows that turn `lines` others; what an int cannot say goes without. */
+static solver_status room_of_qr(const struct solver *h, bool good, int64_t rows, int64_t lines, int *words)
+{
+  const solver_status status = room(h, good, words);
+  const int64_t elements = solver_qr_elements(rows, lines);
+  if (status == SOLVER_SUCCESS && elements <= INT32_MAX) *words = (int)elements;
+  return status;
+}
+
 static solver_status lu(struct solver *h, int t, int m, int n, void *a, int lda, int *pivots, int *info)
 {
   if (!solver_handle_is(h)) return SOLVER_NOT_INITIALIZED;
   if (m < 0 || n < 0 || lda < at_least_1(m) || !info) return SOLVER_INVALID_VALUE;
   const struct ws_solve_args s = {.m = m, .n = n, .lda = lda, .a = a, .pivots = pivots, .info = info};
-  return run(h, KERNEL_ssolve_lu, t, &s, 1, 1);
+  return solver_lu(h, t, &s);
 }
 
 static solver_status with_lu(struct solver *h, int t, int op, int n, int sides, const void *a, int lda,
@@ -122,7 +130,7 @@ static solver_status with_lu(struct solver *h, int t, int op, int n, int sides, 
     return SOLVER_INVALID_VALUE;
   const struct ws_solve_args s = {.n = n, .lda = lda, .ldb = ldb, .a = (void *)(uintptr_t)a, .b = b, .op = op,
                                   .pivots = (int *)(uintptr_t)pivots, .info = info};
-  return run(h, KERNEL_ssolve_with_lu, t, &s, 1, sides);
+  return solver_with_lu(h, t, &s, sides);
 }
 
 static solver_status cholesky(struct solver *h, int t, int uplo, int64_t n, void *a, int64_t lda, int *info,
@@ -132,7 +140,8 @@ static solver_status cholesky(struct solver *h, int t, int uplo, int64_t n, void
   if ((unsigned)uplo > SOLVER_UPPER || n < 0 || lda < at_least_1(n) || batch < 0 || !info) return SOLVER_INVALID_VALUE;
   const struct ws_solve_args s = {.n = n, .lda = lda, .a = a, .upper = uplo == SOLVER_UPPER, .info = info,
                                   .pointers = pointers};
-  return run(h, KERNEL_ssolve_cholesky, t, &s, batch, 1);
+  if (!pointers) return solver_cholesky(h, t, &s);
+  return solver_run(h, KERNEL_ssolve_cholesky, t, &s, batch, 1);
 }
 
 static solver_status with_cholesky(struct solver *h, int t, int uplo, int64_t n, int64_t sides, const void *a,
@@ -143,24 +152,27 @@ static solver_status with_cholesky(struct solver *h, int t, int uplo, int64_t n,
     return SOLVER_INVALID_VALUE;
   const struct ws_solve_args s = {.n = n, .lda = lda, .ldb = ldb, .a = (void *)(uintptr_t)a, .b = b, .info = info,
                                   .upper = uplo == SOLVER_UPPER, .pointers = pointers};
-  return run(h, KERNEL_ssolve_with_cholesky, t, &s, batch, sides);
+  if (!pointers) return solver_with_cholesky(h, t, &s, sides);
+  return solver_run(h, KERNEL_ssolve_with_cholesky, t, &s, batch, sides);
 }
 
-static solver_status qr(struct solver *h, int t, int64_t m, int64_t n, void *a, int64_t lda, void *tau, int *info)
+static solver_status qr(struct solver *h, int t, int64_t m, int64_t n, void *a, int64_t lda, void *tau,
+                        struct solver_room room, int *info)
 {
   if (!solver_handle_is(h)) return SOLVER_NOT_INITIALIZED;
   if (m < 0 || n < 0 || lda < at_least_1(m)) return SOLVER_INVALID_VALUE;
   const struct ws_solve_args s = {.m = m, .n = n, .lda = lda, .a = a, .tau = tau, .info = info};
-  return run(h, KERNEL_ssolve_qr, t, &s, 1, 1);
+  return solver_qr(h, t, &s, room);
 }
 
-static solver_status form_q(struct solver *h, int t, int m, int n, int k, void *a, int lda, const void *tau, int *info)
+static solver_status form_q(struct solver *h, int t, int m, int n, int k, void *a, int lda, const void *tau,
+                            struct solver_room room, int *info)
 {
   if (!solver_handle_is(h)) return SOLVER_NOT_INITIALIZED;
   if (n < 0 || m < n || k < 0 || k > n || lda < at_least_1(m)) return SOLVER_INVALID_VALUE;
   const struct ws_solve_args s = {.m = m, .n = n, .k = k, .lda = lda, .a = a, .tau = (void *)(uintptr_t)tau,
                                   .info = info};
-  return run(h, KERNEL_ssolve_form_q, t, &s, 1, 1);
+  return solver_form_q(h, t, &s, room);
 }
 
 struct shape {
@@ -176,14 +188,14 @@ static bool good_shape(const struct shape *p, int t)
 }
 
 static solver_status apply_q(struct solver *h, int t, const struct shape *p, const void *a, const void *tau, void *c,
-                             int *info)
+                             struct solver_room room, int *info)
 {
   if (!solver_handle_is(h)) return SOLVER_NOT_INITIALIZED;
   if (!good_shape(p, t)) return SOLVER_INVALID_VALUE;
   const struct ws_solve_args s = {.m = p->m, .n = p->n, .k = p->k, .lda = p->lda, .ldb = p->ldc,
                                   .a = (void *)(uintptr_t)a, .b = c, .tau = (void *)(uintptr_t)tau, .op = p->op,
                                   .right = p->side == SOLVER_RIGHT, .info = info};
-  return run(h, KERNEL_ssolve_apply_q, t, &s, 1, 1);
+  return solver_apply_q(h, t, &s, room);
 }
 
 /* The functions of type l: T is its element, t its number, `form` and `apply` the names it has for them. */
@@ -235,25 +247,23 @@ static solver_status apply_q(struct solver *h, int t, const struct shape *p, con
   PUBLIC solver_status cusolverDn##l##geqrf_bufferSize(const struct solver *h, int m, int n, T *a, int lda, int *w)  \
   {                                                                                                                 \
     (void)a, (void)lda; /* CuPy asks with n for it, which cuSOLVER takes */                                         \
-    return room(h, m >= 0 && n >= 0, w);                                                                            \
+    return room_of_qr(h, m >= 0 && n >= 0, m, n, w);                                                                \
   }                                                                                                                 \
   PUBLIC solver_status cusolverDn##l##geqrf(struct solver *h, int m, int n, T *a, int lda, T *tau, T *work,          \
                                             int words, int *info)                                                   \
   {                                                                                                                 \
-    (void)work, (void)words;                                                                                        \
-    return qr(h, t, m, n, a, lda, tau, info);                                                                       \
+    return qr(h, t, m, n, a, lda, tau, (struct solver_room){work, words}, info);                                     \
   }                                                                                                                 \
   PUBLIC solver_status cusolverDn##l##form##_bufferSize(const struct solver *h, int m, int n, int k, const T *a,     \
                                                         int lda, const T *tau, int *w)                              \
   {                                                                                                                 \
     (void)a, (void)tau;                                                                                             \
-    return room(h, n >= 0 && m >= n && k >= 0 && k <= n && lda >= at_least_1(m), w);                                \
+    return room_of_qr(h, n >= 0 && m >= n && k >= 0 && k <= n && lda >= at_least_1(m), m, n, w);                    \
   }                                                                                                                 \
   PUBLIC solver_status cusolverDn##l##form(struct solver *h, int m, int n, int k, T *a, int lda, const T *tau,       \
                                            T *work, int words, int *info)                                           \
   {                                                                                                                 \
-    (void)work, (void)words;                                                                                        \
-    return form_q(h, t, m, n, k, a, lda, tau, info);                                                                \
+    return form_q(h, t, m, n, k, a, lda, tau, (struct solver_room){work, words}, info);                              \
   }                                                                                                                 \
   PUBLIC solver_status cusolverDn##l##apply##_bufferSize(const struct solver *h, int side, int op, int m, int n,     \
                                                          int k, const T *a, int lda, const T *tau, const T *c,      \
@@ -261,14 +271,13 @@ static solver_status apply_q(struct solver *h, int t, const struct shape *p, con
   {                                                                                                                 \
     const struct shape p = {side, op, m, n, k, lda, ldc};                                                           \
     (void)a, (void)tau, (void)c;                                                                                    \
-    return room(h, good_shape(&p, t), w);                                                                           \
+    return room_of_qr(h, good_shape(&p, t), side == SOLVER_LEFT ? m : n, side == SOLVER_LEFT ? n : m, w);           \
   }                                                                                                                 \
   PUBLIC solver_status cusolverDn##l##apply(struct solver *h, int side, int op, int m, int n, int k, const T *a,     \
                                             int lda, const T *tau, T *c, int ldc, T *work, int words, int *info)    \
   {                                                                                                                 \
     const struct shape p = {side, op, m, n, k, lda, ldc};                                                           \
-    (void)work, (void)words;                                                                                        \
-    return apply_q(h, t, &p, a, tau, c, info);                                                                      \
+    return apply_q(h, t, &p, a, tau, c, (struct solver_room){work, words}, info);                                    \
   }
 
 FUNCTIONS(S, float, SOLVER_S, orgqr, ormqr)
@@ -314,13 +323,19 @@ PUBLIC solver_status cusolverDnXgeqrf_bufferSize(const struct solver *h, void *p
                                                  const void *a, int64_t lda, int data_tau, const void *tau,
                                                  int compute, size_t *device, size_t *host)
 {
+  static const size_t bytes[] = {4, 8, 8, 16};
   (void)params, (void)a, (void)data_tau, (void)tau, (void)compute;
-  return no_room(h, m >= 0 && n >= 0 && lda >= at_least_1(m), data, device, host);
+  const solver_status status = no_room(h, m >= 0 && n >= 0 && lda >= at_least_1(m), data, device, host);
+  if (status == SOLVER_SUCCESS && m <= INT32_MAX && n <= INT32_MAX)
+    *device = (size_t)solver_qr_elements(m, n) * bytes[solver_type(data)];
+  return status;
 }
 PUBLIC solver_status cusolverDnXgeqrf(struct solver *h, void *params, int64_t m, int64_t n, int data, void *a,
                                       int64_t lda, int data_tau, void *tau, int compute, SOLVER_ROOM, int *info)
 {
-  (void)params, (void)work, (void)bytes, (void)on_host, (void)host_bytes;
+  static const int64_t of_element[] = {4, 8, 8, 16};
+  (void)params, (void)on_host, (void)host_bytes;
   if (solver_type(data) < 0 || compute != data || data_tau != data) return SOLVER_INVALID_VALUE;
-  return qr(h, solver_type(data), m, n, a, lda, tau, info);
+  const struct solver_room room = {work, (int64_t)(bytes / (size_t)of_element[solver_type(data)])};
+  return qr(h, solver_type(data), m, n, a, lda, tau, room, info);
 }

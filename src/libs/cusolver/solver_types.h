@@ -39,6 +39,7 @@ struct complex_f64 {
 struct solver {
   uint64_t magic;
   struct kernel_set kernels;
+  struct blas *blas; /* for products between blocks of large matrices */
   driver_stream stream;
 };
 

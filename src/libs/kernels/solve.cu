@@ -1,5 +1,5 @@
-// Dense systems: LU, Cholesky, QR by reflectors, LDL, and solving with them. One CTA for each matrix, straight from memory:
-// right for small matrices, slow for large ones.
+// Dense systems: LU, Cholesky, QR by reflectors, LDL, and solving with them. One CTA for each matrix, or for each block of columns
+// of a large one (cusolver/solver_blocks.c), straight from memory.
 #include "dense.cuh"
 #include "solve_args.h"
 
@@ -20,63 +20,95 @@ __device__ inline int32_t *pivots_of(const ws_solve_args &s)
   return s.pivots ? s.pivots + blockIdx.x * s.pivot_stride : nullptr;
 }
 
-// The largest of a column from row j on: its row, the first among equals.
-template <typename T> __device__ int64_t pivot_of(const T *column, int64_t j, int64_t m)
+// Divides by what LAPACK multiplies with the inverse of, where that is a number.
+template <typename T> struct quotient {
+  using R = typename traits<T>::real;
+  T by, inverse;
+  bool quick;
+  __device__ quotient(T v) : by(v), inverse(number<T>(1, 0) / v)
+  {
+    quick = size_of(v) >= (sizeof(R) == 4 ? R(0x1p-126) : R(0x1p-1022));
+  }
+  __device__ T of(T v) const { return quick ? v * inverse : v / by; }
+};
+
+// The largest of a column from row `from` on: its row, the first among equals. By a warp.
+template <typename T> __device__ void seek(const T *column, int64_t from, int64_t m, int &found)
 {
   using R = typename traits<T>::real;
-  __shared__ double size[256];
-  __shared__ int64_t place[256];
   R best = -1;
-  int64_t at = j;
-  for (int64_t i = j + threadIdx.x; i < m; i += 256)
-    if (size_of(column[i]) > best) best = size_of(column[i]), at = i;
-  size[threadIdx.x] = (double)best;
-  place[threadIdx.x] = at;
-  for (int step = 128; step; step /= 2) {
-    __syncthreads();
-    if (threadIdx.x < step) {
-      const int other = threadIdx.x + step;
-      if (size[other] > size[threadIdx.x] || (size[other] == size[threadIdx.x] && place[other] < place[threadIdx.x]))
-        size[threadIdx.x] = size[other], place[threadIdx.x] = place[other];
-    }
+  int at = (int)from;
+#pragma unroll 4
+  for (int64_t i = from + threadIdx.x % 32; i < m; i += 32) {
+    const R v = size_of(column[i]);
+    if (v > best) best = v, at = (int)i;
   }
-  __syncthreads();
-  const int64_t found = place[0];
-  __syncthreads();
-  return found;
+#pragma unroll 1
+  for (int by = 16; by; by /= 2) {
+    const R other = __shfl_xor_sync(~0u, best, by);
+    const int there = __shfl_xor_sync(~0u, at, by);
+    if (other > best || (other == best && there < at)) best = other, at = there;
+  }
+  if (threadIdx.x % 32 == 0) found = at;
 }
 
+template <typename T> __device__ void exchange_rows(const ws_solve_args &p, T *a, int64_t j, int64_t r)
+{
+  for (int64_t c = threadIdx.x; c < p.n && r != j; c += blockDim.x) {
+    const T t = a[c * p.lda + j];
+    a[c * p.lda + j] = a[c * p.lda + r];
+    a[c * p.lda + r] = t;
+  }
+  __syncthreads();
+}
+
+// What matrices before this one, of the same whole, have said stays.
+__device__ inline void say(const ws_solve_args &p, int info)
+{
+  if (threadIdx.x || !p.info || (p.first && p.info[blockIdx.x])) return;
+  p.info[blockIdx.x] = info ? info + (int)p.first : 0;
+}
+
+// The lower factor's columns are divided by their pivots at the end, so that a column is one step: the warp that takes from the
+// next one looks for its pivot, too.
 template <typename T> __device__ void lu(const ws_solve_args &p)
 {
+  __shared__ int found;
   T *a = matrix<T>(p.a, p);
   int32_t *pivots = pivots_of(p);
+  const int warp = threadIdx.x / 32, warps = blockDim.x / 32;
+  const int64_t steps = min(p.m, p.n);
   int info = 0;
-  for (int64_t j = 0; j < min(p.m, p.n); j++) {
-    T *column = a + j * p.lda;
+  if (pivots && warp == 0) seek(a, 0, p.m, found);
+  for (int64_t j = 0; j < steps; j++) {
+    const T *__restrict__ column = a + j * p.lda;
+    __syncthreads();
     if (pivots) {
-      const int64_t r = pivot_of(column, j, p.m);
-      if (threadIdx.x == 0) pivots[j] = (int)r + 1;
-      for (int64_t c = threadIdx.x; c < p.n && r != j; c += 256) {
-        const T t = a[c * p.lda + j];
-        a[c * p.lda + j] = a[c * p.lda + r];
-        a[c * p.lda + r] = t;
-      }
-      __syncthreads();
+      const int64_t r = found;
+      if (threadIdx.x == 0) pivots[j] = (int)(r + 1 + p.first);
+      exchange_rows(p, a, j, r);
     }
     const T pivot = column[j];
-    if (size_of(pivot) == 0) {
-      if (!info) info = (int)j + 1;
-      continue; // nothing but zeros below
+    const bool nothing = size_of(pivot) == 0; // but zeros below
+    if (nothing && !info) info = (int)j + 1;
+    const quotient<T> share(pivot);
+    for (int64_t c = j + 1 + warp; c < p.n; c += warps) {
+      T *__restrict__ to = a + c * p.lda;
+      const T f = to[j];
+#pragma unroll 4
+      for (int64_t i = j + 1 + threadIdx.x % 32; i < p.m && !nothing; i += 32) to[i] = to[i] - share.of(column[i]) * f;
+      if (pivots && c == j + 1) seek(to, c, p.m, found);
     }
-    for (int64_t i = j + 1 + threadIdx.x; i < p.m; i += 256) column[i] = column[i] / pivot;
-    __syncthreads();
-    for (int64_t c = j + 1 + threadIdx.x / 32; c < p.n; c += 8) {
-      const T f = a[c * p.lda + j];
-      for (int64_t i = j + 1 + threadIdx.x % 32; i < p.m; i += 32) a[c * p.lda + i] = a[c * p.lda + i] - column[i] * f;
-    }
-    __syncthreads();
   }
-  if (threadIdx.x == 0 && p.info) p.info[blockIdx.x] = info;
+  __syncthreads();
+  for (int64_t j = warp; j < steps; j += warps) {
+    T *column = a + j * p.lda;
+    const quotient<T> share(column[j]);
+    if (size_of(column[j]) == 0) continue;
+#pragma unroll 1
+    for (int64_t i = j + 1 + threadIdx.x % 32; i < p.m; i += 32) column[i] = share.of(column[i]);
+  }
+  say(p, info);
 }
 
 // Element (i, j), i >= j, of the lower factor, which an upper matrix holds as its conjugate transposed.
@@ -88,33 +120,72 @@ template <typename T> struct lower_part {
   __device__ void put(int64_t i, int64_t j, T v) const { (upper ? a[i * lda + j] : a[j * lda + i]) = upper ? conjugate(v) : v; }
 };
 
-template <typename T> __device__ void cholesky(const ws_solve_args &p)
+// Of a matrix of one block: a thread has numbers of its own, columns of the factor go through shared memory.
+template <typename T> __device__ int cholesky_near(const lower_part<T> &l, int n)
 {
   using R = typename traits<T>::real;
-  const lower_part<T> l = {matrix<T>(p.a, p), p.lda, p.upper != 0};
+  constexpr int EACH = WS_SOLVE_BLOCK * WS_SOLVE_BLOCK / 256;
+  __shared__ T column[2][WS_SOLVE_BLOCK];
+  const int i = threadIdx.x % 32, first = threadIdx.x / 32; // row, and the first of the columns
+  T v[EACH];
+  for (int q = 0; q < EACH; q++) v[q] = i < n && i >= first + 8 * q ? l.get(i, first + 8 * q) : zero<T>();
   int info = 0;
-  for (int64_t j = 0; j < p.n; j++) {
-    const R d = real(l.get(j, j));
+#pragma unroll 1
+  for (int j = 0; j < n; j++) {
+#pragma unroll
+    for (int q = 0; q < EACH; q++)
+      if (first + 8 * q == j) column[j % 2][i] = v[q];
+    __syncthreads();
+    const R d = real(column[j % 2][j]);
     if (!(d > 0)) { // also of NaN
-      info = (int)j + 1;
+      info = j + 1;
       break;
     }
+    const R root = sqrt(d), inverse = 1 / root;
+    const T mine = column[j % 2][i] * number<T>(inverse, 0);
+#pragma unroll
+    for (int q = 0; q < EACH; q++) {
+      const int c = first + 8 * q;
+      if (c == j) v[q] = i == j ? number<T>(root, 0) : mine;
+      if (c > j) v[q] = v[q] - mine * conjugate(column[j % 2][c] * number<T>(inverse, 0));
+    }
+  }
+  for (int q = 0; q < EACH; q++)
+    if (i < n && i >= first + 8 * q) l.put(i, first + 8 * q, v[q]);
+  return info;
+}
+
+template <typename T> __device__ int cholesky_far(const lower_part<T> &l, int64_t n)
+{
+  using R = typename traits<T>::real;
+  for (int64_t j = 0; j < n; j++) {
+    const R d = real(l.get(j, j));
+    if (!(d > 0)) return (int)j + 1;
     const R root = sqrt(d);
     __syncthreads();
     if (threadIdx.x == 0) l.put(j, j, number<T>(root, 0));
-    for (int64_t i = j + 1 + threadIdx.x; i < p.n; i += 256) l.put(i, j, l.get(i, j) / number<T>(root, 0));
+    for (int64_t i = j + 1 + threadIdx.x; i < n; i += 256) l.put(i, j, l.get(i, j) / number<T>(root, 0));
     __syncthreads();
-    for (int64_t c = j + 1 + threadIdx.x / 32; c < p.n; c += 8) {
+    for (int64_t c = j + 1 + threadIdx.x / 32; c < n; c += 8) {
       const T f = conjugate(l.get(c, j));
-      for (int64_t i = c + threadIdx.x % 32; i < p.n; i += 32) l.put(i, c, l.get(i, c) - l.get(i, j) * f);
+#pragma unroll 1
+      for (int64_t i = c + threadIdx.x % 32; i < n; i += 32) l.put(i, c, l.get(i, c) - l.get(i, j) * f);
     }
     __syncthreads();
   }
-  if (threadIdx.x == 0 && p.info) p.info[blockIdx.x] = info;
+  return 0;
+}
+
+template <typename T> __device__ void cholesky(const ws_solve_args &p)
+{
+  const lower_part<T> l = {matrix<T>(p.a, p), p.lda, p.upper != 0};
+  if (p.first && p.info[blockIdx.x]) return; // the whole is not positive
+  say(p, p.n <= WS_SOLVE_BLOCK ? cholesky_near(l, (int)p.n) : cholesky_far(l, p.n));
 }
 
 // x -= factor * v (v^H x), by a warp; v has a 1 in front that is not stored, x and v `step` elements apart.
-template <typename T> __device__ void reflect(const T *v, T *x, int64_t n, int64_t step, T factor, bool conj_v)
+template <typename T>
+__device__ void reflect(const T *__restrict__ v, T *__restrict__ x, int64_t n, int64_t step, T factor, bool conj_v)
 {
   T sum = zero<T>();
   for (int64_t i = threadIdx.x % 32; i < n; i += 32) {
@@ -131,18 +202,19 @@ template <typename T> __device__ void reflect(const T *v, T *x, int64_t n, int64
 template <typename T> __device__ void qr(const ws_solve_args &p)
 {
   using R = typename traits<T>::real;
-  __shared__ R part[8];
+  __shared__ R part[32];
+  const int warps = blockDim.x / 32;
   T *a = matrix<T>(p.a, p), *tau = factors<T>(p);
   for (int64_t j = 0; j < min(p.m, p.n); j++) {
     T *v = a + j * p.lda + j;
     const int64_t rows = p.m - j;
     R squares = 0;
-    for (int64_t i = 1 + threadIdx.x; i < rows; i += 256) squares += square(v[i]);
+    for (int64_t i = 1 + threadIdx.x; i < rows; i += blockDim.x) squares += square(v[i]);
     squares = over_warp(squares);
     if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = squares;
     __syncthreads();
     squares = 0;
-    for (int w = 0; w < 8; w++) squares += part[w];
+    for (int w = 0; w < warps; w++) squares += part[w];
     const T alpha = v[0];
     __syncthreads();
     T t = zero<T>();
@@ -151,12 +223,12 @@ template <typename T> __device__ void qr(const ws_solve_args &p)
       if (real(alpha) >= 0) beta = -beta;
       t = number<T>((beta - real(alpha)) / beta, -imaginary(alpha) / beta);
       const T scale = number<T>(1, 0) / (alpha - number<T>(beta, 0));
-      for (int64_t i = 1 + threadIdx.x; i < rows; i += 256) v[i] = v[i] * scale;
+      for (int64_t i = 1 + threadIdx.x; i < rows; i += blockDim.x) v[i] = v[i] * scale;
       if (threadIdx.x == 0) v[0] = number<T>(beta, 0);
     }
     if (threadIdx.x == 0) tau[j] = t;
     __syncthreads();
-    for (int64_t c = 1 + threadIdx.x / 32; c < p.n - j; c += 8) reflect(v, v + c * p.lda, rows, 1, conjugate(t), false);
+    for (int64_t c = 1 + threadIdx.x / 32; c < p.n - j; c += warps) reflect(v, v + c * p.lda, rows, 1, conjugate(t), false);
     __syncthreads();
   }
   if (threadIdx.x == 0 && blockIdx.x == 0 && p.info) *p.info = 0;
@@ -452,12 +524,13 @@ template <typename T> __device__ void ldl_solve(const ws_solve_args &p)
   if (threadIdx.x == 0 && blockIdx.y == 0 && p.info) p.info[blockIdx.x] = 0;
 }
 
-#define KERNEL(name, call) \
-  extern "C" __global__ void __launch_bounds__(256) warpstep_##name(const __grid_constant__ ws_solve_args p) { call(p); }
+#define KERNEL_OF(name, call, threads) \
+  extern "C" __global__ void __launch_bounds__(threads) warpstep_##name(const __grid_constant__ ws_solve_args p) { call(p); }
+#define KERNEL(name, call) KERNEL_OF(name, call, 256)
 #define SOLVE(l, T)                           \
-  KERNEL(l##solve_lu, lu<T>)                  \
+  KERNEL_OF(l##solve_lu, lu<T>, WS_SOLVE_PANEL) \
   KERNEL(l##solve_cholesky, cholesky<T>)      \
-  KERNEL(l##solve_qr, qr<T>)                  \
+  KERNEL_OF(l##solve_qr, qr<T>, WS_SOLVE_PANEL) \
   KERNEL(l##solve_form_q, form_q<T>)          \
   KERNEL(l##solve_apply_q, apply_q<T>)        \
   KERNEL(l##solve_with_lu, lu_solve<T>)       \

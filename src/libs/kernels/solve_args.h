@@ -7,6 +7,8 @@
 #include "libs/kernels/gemm_args.h"
 
 enum { WS_SOLVE_N, WS_SOLVE_T, WS_SOLVE_C };
+/* Columns of a block of a large matrix, and threads that LU and QR have for such a block; 256 for small matrices. */
+enum { WS_SOLVE_BLOCK = 32, WS_SOLVE_PANEL = 512 };
 
 struct ws_solve_args {
   int64_t m, n, k; /* k: reflectors */
@@ -19,6 +21,33 @@ struct ws_solve_args {
   const int64_t *pivots_64; /* of ldl_solve */
   int64_t pivot_stride, tau_stride; /* from matrix to matrix; tau_stride 0: pointers as for a */
   int32_t *info;   /* of each matrix */
+  int64_t first;   /* row and column of a larger matrix that this one begins with: pivots and info count from it */
+};
+
+/* What the kernels between the blocks of a large matrix take (kernels/solve_blocks.cu). */
+
+/* Rows of b change places with those that `count` pivots, from row `first` on, name. Of the columns those from `gap_at`
+ * on lie `gap` columns further. */
+struct ws_exchange_args {
+  void *b;
+  int64_t ldb, rows, columns, first, count, gap_at, gap;
+  const int32_t *pivots; /* pivots[i]: of row i, from 1 on */
+  int32_t backwards;
+};
+
+/* A block of k reflectors in a[m][k], as LAPACK keeps them, becomes v[m][k] with what is not stored. With `clear`, a
+ * and what lies right of it, n columns, become those of the identity, with zeros in `above` rows more. */
+struct ws_reflectors_args {
+  void *a, *v;
+  int64_t lda, ldv, m, n, k, above;
+  int32_t clear;
+};
+
+/* The triangle of I - V T V^H, the product of k reflectors, from V^H V; both have WS_SOLVE_BLOCK rows. */
+struct ws_block_args {
+  const void *products, *tau;
+  void *t;
+  int32_t k;
 };
 
 #endif

@@ -61,6 +61,7 @@ __device__ void take_off(const triangular<T> &s, tile<T> &a, tile<T> &x, int64_t
       x[k][c] = s.has(u + k, c) ? *s.side(u + k, c) : zero<T>();
     }
     __syncthreads();
+    if (s.along() && s.first + threadIdx.x / 32 * EACH >= s.p.columns) continue; // none of this warp's
     const T(*lanes)[SIDE + 1] = s.along() ? a : x, (*lines)[SIDE + 1] = s.along() ? x : a;
 #pragma unroll 4
     for (int k = 0; k < SIDE; k++) {
@@ -71,10 +72,11 @@ __device__ void take_off(const triangular<T> &s, tile<T> &a, tile<T> &x, int64_t
 }
 
 // Lane i has unknown i of EACH right sides.
-template <typename T> __device__ void solve_tile(const tile<T> &a, tile<T> &x)
+template <typename T> __device__ void solve_tile(const tile<T> &a, tile<T> &x, int64_t sides)
 {
   const int lane = threadIdx.x % 32, first = threadIdx.x / 32 * EACH;
   const T pivot = a[lane][lane];
+  if (first >= sides) return;
   T z[EACH];
   for (int q = 0; q < EACH; q++) z[q] = x[lane][first + q];
   for (int k = 0; k < SIDE; k++) {
@@ -105,7 +107,7 @@ template <typename T> __device__ void trsm(const ws_trsm_args &p)
     if (!nothing) {
       take(s, a, t, t);
       __syncthreads();
-      solve_tile(a, x);
+      solve_tile(a, x, p.columns - s.first);
       __syncthreads();
     }
     for (int q = 0; q < EACH; q++)
