@@ -4,13 +4,13 @@
 LIBS_DIR := $(SHIM_DIR)/libs
 LIBS_OBJ := $(call objs,$(LIBS_SRC)) $(BUILD)/src/libs/kernels/images.o
 LIBS_SO  := $(LIBS_DIR)/libwarpstep-libs.so
-IMAGES   := $(sort $(wildcard src/libs/kernels/*.fatbin))
+IMAGES   := $(sort $(wildcard src/libs/kernels/*.fatbin)) src/libs/curand/joe_kuo.bin
 
-# The kernels, as src/libs/kernels/build.sh made them.
+# The kernels, as src/libs/kernels/build.sh made them, and tables.
 $(BUILD)/src/libs/kernels/images.o: $(IMAGES) mk/libs.mk
 	@mkdir -p $(@D)
 	$(call say,AS,$@)
-	$(Q)for f in $(IMAGES); do s=warpstep_image_$$(basename $$f .fatbin); \
+	$(Q)for f in $(IMAGES); do s=$${f##*/}; s=warpstep_image_$${s%.*}; \
 	  printf '.section .rodata\n.balign 16\n.globl %s\n.hidden %s\n%s: .incbin "%s"\n' $$s $$s $$s $$f; done | \
 	  { cat; echo '.section .note.GNU-stack,"",@progbits'; } | $(CC) -c -x assembler -o $@ -
 

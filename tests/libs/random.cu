@@ -281,6 +281,102 @@ static void sobol()
   check(right, "quantiles of the normal distribution");
 }
 
+// Directions of a dimension by Joe and Kuo's recurrence, from a line of their table.
+static std::vector<unsigned long long> directions(int degree, unsigned inner, std::vector<unsigned long long> m)
+{
+  for (int j = degree; j < 64; j++) {
+    unsigned long long next = m[j - degree] ^ m[j - degree] << degree;
+    for (int k = 1; k < degree; k++) next ^= (inner >> (degree - 1 - k) & 1) * (m[j - k] << k);
+    m.push_back(next);
+  }
+  for (int j = 0; j < 64; j++) m[j] <<= 63 - j;
+  return m;
+}
+
+static const int far_dimension = 19999; // the last
+
+// Dimension `first`, and the next one, of a table, by the functions of curand_kernel.h.
+static __global__ void kernel_points(curandDirectionVectors32_t *v, const unsigned *constants, unsigned *out)
+{
+  if (constants) {
+    curandStateScrambledSobol32_t s;
+    curand_init(v[threadIdx.x], constants[threadIdx.x], 5, &s);
+    for (int i = 0; i < 40; i++) out[threadIdx.x * 40 + i] = curand(&s);
+  } else {
+    curandStateSobol32_t s;
+    curand_init(v[threadIdx.x], 5, &s);
+    for (int i = 0; i < 40; i++) out[threadIdx.x * 40 + i] = curand(&s);
+  }
+}
+static __global__ void kernel_points_64(curandDirectionVectors64_t *v, const unsigned long long *constants, unsigned long long *out)
+{
+  if (constants) {
+    curandStateScrambledSobol64_t s;
+    curand_init(v[threadIdx.x], constants[threadIdx.x], 5, &s);
+    for (int i = 0; i < 40; i++) out[threadIdx.x * 40 + i] = curand(&s);
+  } else {
+    curandStateSobol64_t s;
+    curand_init(v[threadIdx.x], 5, &s);
+    for (int i = 0; i < 40; i++) out[threadIdx.x * 40 + i] = curand(&s);
+  }
+}
+
+template <typename T> static T *up(const T *from, size_t n)
+{
+  T *to;
+  cudaMalloc(&to, n * sizeof(T));
+  cudaMemcpy(to, from, n * sizeof(T), cudaMemcpyHostToDevice);
+  return to;
+}
+
+// What kernels draw by the tables of the host is what its generators draw.
+static void tables()
+{
+  curandDirectionVectors32_t *v;
+  curandDirectionVectors64_t *w;
+  unsigned *constants;
+  unsigned long long *constants_64;
+  const std::vector<unsigned long long> last = directions(18, 110614, {1, 3, 1, 15, 27, 37, 63, 253, 1, 855, 1651, 3111, 6693, 1825, 22549, 64189, 18347, 253425});
+  check(!curandGetDirectionVectors32(&v, CURAND_DIRECTION_VECTORS_32_JOEKUO6) &&
+        !curandGetDirectionVectors64(&w, CURAND_DIRECTION_VECTORS_64_JOEKUO6), "tables of directions");
+  bool right = true;
+  for (int j = 0; j < 64; j++) right = right && w[far_dimension][j] == last[j] && (j >= 32 || v[far_dimension][j] == last[j] >> 32);
+  check(right, "directions of dimension 20,000");
+  check(!curandGetScrambleConstants32(&constants) && !curandGetScrambleConstants64(&constants_64), "constants");
+  for (bool scrambled : {false, true}) {
+    right = !curandGetDirectionVectors32(&v, scrambled ? CURAND_SCRAMBLED_DIRECTION_VECTORS_32_JOEKUO6 : CURAND_DIRECTION_VECTORS_32_JOEKUO6) &&
+            !curandGetDirectionVectors64(&w, scrambled ? CURAND_SCRAMBLED_DIRECTION_VECTORS_64_JOEKUO6 : CURAND_DIRECTION_VECTORS_64_JOEKUO6);
+    for (int d = 0; d < 20000; d++)
+      for (int j = 0; j < 64; j++) right = right && (j >= 32 || v[d][j] == w[d][j] >> 32) && (scrambled || w[d][j] << j == 1ull << 63);
+    for (int d = 0; d < 20000; d += 97) { // 256 points have an interval each, scrambled or not
+      std::vector<int> taken(256);
+      unsigned x = 0;
+      for (int i = 0; i < 256; x ^= v[d][__builtin_ctz(~i)], i++) taken[x >> 24]++;
+      right = right && *std::max_element(taken.begin(), taken.end()) == 1;
+    }
+    const int n = 50;
+    const words x = numbers<unsigned>(scrambled ? CURAND_RNG_QUASI_SCRAMBLED_SOBOL32 : CURAND_RNG_QUASI_SOBOL32, false, 100 * n, 0,
+      [=](curandGenerator_t g, unsigned *at) { return curandSetQuasiRandomGeneratorDimensions(g, 100) || curandGenerate(g, at, 100 * n); });
+    const std::vector<unsigned long long> y = numbers<unsigned long long>(scrambled ? CURAND_RNG_QUASI_SCRAMBLED_SOBOL64 : CURAND_RNG_QUASI_SOBOL64,
+      true, 100 * n, 0, [=](curandGenerator_t g, unsigned long long *at) {
+        return curandSetQuasiRandomGeneratorDimensions(g, 100) || curandGenerateLongLong(g, at, 100 * n);
+      });
+    words got(100 * 40);
+    std::vector<unsigned long long> got_64(100 * 40);
+    unsigned *out = up(got.data(), got.size());
+    unsigned long long *out_64 = up(got_64.data(), got_64.size());
+    kernel_points<<<1, 100>>>(up(v, 100), scrambled ? up(constants, 100) : nullptr, out);
+    kernel_points_64<<<1, 100>>>(up(w, 100), scrambled ? up(constants_64, 100) : nullptr, out_64);
+    cudaMemcpy(got.data(), out, got.size() * sizeof(unsigned), cudaMemcpyDeviceToHost);
+    cudaMemcpy(got_64.data(), out_64, got_64.size() * 8, cudaMemcpyDeviceToHost);
+    for (int d = 0; d < 100; d++)
+      for (int i = 0; i < 40; i++)
+        right = right && got[d * 40 + i] == x[d * n + i + 5] && got_64[d * 40 + i] == y[d * n + i + 5] && got_64[d * 40 + i] >> 32 == got[d * 40 + i];
+    check(right && (x[n] != x[2 * n]) == scrambled, scrambled ? "kernels with scrambled directions" : "kernels with directions");
+  }
+  check(curandGetDirectionVectors32(&v, CURAND_DIRECTION_VECTORS_64_JOEKUO6) == CURAND_STATUS_OUT_OF_RANGE, "a table of the other width");
+}
+
 static void statuses()
 {
   curandGenerator_t g, q;
@@ -288,7 +384,6 @@ static void statuses()
   unsigned *at;
   cudaMalloc(&at, 64);
   check(curandCreateGenerator(&g, (curandRngType_t)7) == CURAND_STATUS_TYPE_ERROR, "a type");
-  check(curandCreateGenerator(&g, CURAND_RNG_QUASI_SCRAMBLED_SOBOL32) == CURAND_STATUS_TYPE_ERROR, "a type that is not there");
   check(curandGenerate(nullptr, at, 4) == CURAND_STATUS_NOT_INITIALIZED, "no generator");
   check(!curandCreateGenerator(&g, CURAND_RNG_PSEUDO_DEFAULT) && !curandCreateGenerator(&q, CURAND_RNG_QUASI_DEFAULT), "create");
   check(curandGenerateNormal(g, (float *)at, 3, 0, 1) == CURAND_STATUS_LENGTH_NOT_MULTIPLE, "an odd number of normal ones");
@@ -313,6 +408,7 @@ int main()
   }
   for (double lambda : {0.5, 10.0, 1000.0}) poisson(lambda);
   sobol();
+  tables();
   statuses();
   printf("%d cases, %d wrong\n", cases, failures);
   return failures != 0;

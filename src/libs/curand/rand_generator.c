@@ -22,27 +22,29 @@ static bool quasi(const struct generator *g)
   return g->kind == WS_SOBOL;
 }
 
-static rand_status set_kind(struct generator *g, int type, const char *function)
+static rand_status set_kind(struct generator *g, int type)
 {
   switch (type) {
   case RNG_DEFAULT: case RNG_XORWOW: g->kind = WS_XORWOW; return RAND_SUCCESS;
   case RNG_MRG32K3A: g->kind = WS_MRG32K3A; return RAND_SUCCESS;
   case RNG_MTGP32: case RNG_MT19937: g->kind = WS_MT19937; g->seed = 5489; return RAND_SUCCESS;
   case RNG_PHILOX: g->kind = WS_PHILOX; return RAND_SUCCESS;
-  case RNG_SOBOL64: g->sobol64 = true; /* fall through */
-  case RNG_QUASI_DEFAULT: case RNG_SOBOL32: g->kind = WS_SOBOL; return RAND_SUCCESS;
-  case RNG_SCRAMBLED_SOBOL32: case RNG_SCRAMBLED_SOBOL64: return refuse(function, "scrambled Sobol sequences");
+  case RNG_QUASI_DEFAULT: case RNG_SOBOL32: case RNG_SOBOL64: case RNG_SCRAMBLED_SOBOL32: case RNG_SCRAMBLED_SOBOL64:
+    g->kind = WS_SOBOL;
+    g->sobol64 = type == RNG_SOBOL64 || type == RNG_SCRAMBLED_SOBOL64;
+    g->scrambled = type == RNG_SCRAMBLED_SOBOL32 || type == RNG_SCRAMBLED_SOBOL64;
+    return RAND_SUCCESS;
   default: return RAND_TYPE_ERROR;
   }
 }
 
-static rand_status create(struct generator **out, int type, bool host, const char *function)
+static rand_status create(struct generator **out, int type, bool host)
 {
   if (!out) return RAND_TYPE_ERROR;
   struct generator *g = calloc(1, sizeof *g);
   *out = NULL;
   if (!g) return RAND_ALLOCATION_FAILED;
-  rand_status s = set_kind(g, type, function);
+  rand_status s = set_kind(g, type);
   if (!s && !host && !kernel_set_open(&g->kernels)) s = RAND_INITIALIZATION_FAILED;
   if (!s && !host && g->kernels.capability < 75) s = RAND_ARCH_MISMATCH;
   if (s) {
@@ -58,11 +60,11 @@ static rand_status create(struct generator **out, int type, bool host, const cha
 
 PUBLIC rand_status curandCreateGenerator(struct generator **out, int type)
 {
-  return create(out, type, false, __func__);
+  return create(out, type, false);
 }
 PUBLIC rand_status curandCreateGeneratorHost(struct generator **out, int type)
 {
-  return create(out, type, true, __func__);
+  return create(out, type, true);
 }
 
 static void release(uint64_t *at)
@@ -161,7 +163,7 @@ static rand_status prepare(struct generator *g)
   if (!g->host) {
     if (!upload(&g->device_state, g->state, rand_state_words(g) * sizeof *g->state)) return RAND_ALLOCATION_FAILED;
     if (quasi(g) && !upload(&g->device_directions, g->directions,
-                            g->dimensions * sizeof *g->directions * WS_SOBOL_BITS))
+                            g->dimensions * sizeof *g->directions * WS_SOBOL_WORDS))
       return RAND_ALLOCATION_FAILED;
   }
   g->ready = true;
@@ -271,7 +273,3 @@ REFUSE(curandDestroyDistribution, "tables of distributions for kernels")
 REFUSE(curandGeneratePoissonMethod, "this function")
 REFUSE(curandGenerateBinomial, "this function")
 REFUSE(curandGenerateBinomialMethod, "this function")
-REFUSE(curandGetDirectionVectors32, "tables of directions for kernels")
-REFUSE(curandGetDirectionVectors64, "tables of directions for kernels")
-REFUSE(curandGetScrambleConstants32, "scrambled Sobol sequences")
-REFUSE(curandGetScrambleConstants64, "scrambled Sobol sequences")

@@ -27,7 +27,7 @@ static void mersenne(const struct ws_rand_args *a)
 static void sobol(const struct ws_rand_args *a)
 {
   for (uint64_t i = 0; i < a->count; i++) {
-    const uint64_t x = sobol_point(a->directions + i / a->points * WS_SOBOL_BITS, a->position + i % a->points);
+    const uint64_t x = sobol_point(a->directions + i / a->points * WS_SOBOL_WORDS, a->position + i % a->points);
     if (a->wide) ((uint64_t *)a->out)[i] = x;
     else a->out[i] = (uint32_t)(x >> 32);
   }

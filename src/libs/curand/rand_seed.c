@@ -11,7 +11,7 @@
 enum { XORWOW_APART = 67, MRG_APART = 76, XOR_WORDS = 5, XOR_BITS = 32 * XOR_WORDS };
 
 /* Steele, Lea, Flood: Fast splittable pseudorandom number generators (2014). */
-static uint64_t splitmix(uint64_t *s)
+uint64_t rand_splitmix(uint64_t *s)
 {
   uint64_t z = *s += UINT64_C(0x9e3779b97f4a7c15);
   z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -59,9 +59,9 @@ static bool seed_xorwow(struct generator *g, const uint64_t *steps)
   struct bits lane;
   uint64_t s = g->seed;
   if (!m) return false;
-  for (int w = 0; w < XOR_WORDS; w++) lane.word[w] = (uint32_t)(splitmix(&s) >> 32);
+  for (int w = 0; w < XOR_WORDS; w++) lane.word[w] = (uint32_t)(rand_splitmix(&s) >> 32);
   if (!(lane.word[0] | lane.word[1] | lane.word[2] | lane.word[3] | lane.word[4])) lane.word[0] = 1;
-  const uint32_t d = (uint32_t)(splitmix(&s) >> 32);
+  const uint32_t d = (uint32_t)(rand_splitmix(&s) >> 32);
   xor_step(m);
   for (int i = 0; i < XORWOW_APART; i++) xor_square(m, m + 1);
   for (int l = 0; l < WS_RAND_LANES; l++, lane = xor_apply(m, &lane)) {
@@ -113,7 +113,7 @@ static void seed_mrg(struct generator *g, const uint64_t *steps)
     const uint64_t m = part[c].modulus;
     struct matrix far = part[c].step, one = far;
     uint32_t lane[3] = {12345, 12345, 12345}; /* L'Ecuyer's, of seed 0 */
-    for (int w = 0; w < 3 && g->seed; w++) lane[w] = (uint32_t)(1 + splitmix(&s) % (m - 1));
+    for (int w = 0; w < 3 && g->seed; w++) lane[w] = (uint32_t)(1 + rand_splitmix(&s) % (m - 1));
     for (int i = 0; i < MRG_APART; i++) multiply(&far, &far, m);
     for (int l = 0; l < WS_RAND_LANES; l++, apply(&far, lane, m))
       for (int w = 0; w < 3; w++) g->state[(3 * c + w) * WS_RAND_LANES + l] = lane[w];
@@ -185,37 +185,6 @@ bool rand_seed(struct generator *g)
   if (!g->state) return false;
   if (g->kind != WS_MT19937) return seed_lanes(g);
   seed_mt(g);
-  return true;
-}
-
-struct polynomial {
-  uint8_t degree;
-  uint16_t inner;    /* coefficients between the first and the last */
-  uint16_t first[12];
-};
-static const struct polynomial polynomials[RAND_MOST_DIMENSIONS - 1] = {
-#define DIMENSION(degree, inner, ...) {degree, inner, {__VA_ARGS__}},
-#include "libs/curand/joe_kuo.def"
-#undef DIMENSION
-};
-
-bool rand_directions(struct generator *g)
-{
-  uint64_t *v = realloc(g->directions, g->dimensions * sizeof *v * WS_SOBOL_BITS);
-  if (!v) return false;
-  g->directions = v;
-  for (uint32_t d = 0; d < g->dimensions; d++, v += WS_SOBOL_BITS) {
-    const struct polynomial *p = d ? &polynomials[d - 1] : NULL;
-    for (int j = 0; j < WS_SOBOL_BITS; j++) {
-      if (!p || j < p->degree) {
-        v[j] = (uint64_t)(p ? p->first[j] : 1) << (WS_SOBOL_BITS - 1 - j);
-        continue;
-      }
-      v[j] = v[j - p->degree] ^ (v[j - p->degree] >> p->degree);
-      for (int k = 1; k < p->degree; k++)
-        if (p->inner >> (p->degree - 1 - k) & 1) v[j] ^= v[j - k];
-    }
-  }
   return true;
 }
 

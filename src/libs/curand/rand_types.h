@@ -32,7 +32,7 @@ enum {
 };
 /* curandOrdering */
 enum { ORDER_PSEUDO_FIRST = 100, ORDER_PSEUDO_LAST = 104, ORDER_QUASI = 201 };
-enum { RAND_VERSION = 10400, RAND_MOST_DIMENSIONS = 160 };
+enum { RAND_VERSION = 10400, RAND_MOST_DIMENSIONS = 20000 };
 
 struct generator {
   uint64_t magic;
@@ -40,7 +40,7 @@ struct generator {
   struct kernel_set kernels;
   driver_stream stream;
   enum ws_rand_kind kind;
-  bool sobol64;
+  bool sobol64, scrambled;
   uint64_t seed, offset; /* as set */
   bool ready;            /* what is below stands for them */
   uint64_t position;     /* of the next word; Sobol: of the next point */
@@ -58,6 +58,8 @@ struct generator {
 /* Makes the state of a generator at its offset. False: no memory. */
 bool rand_seed(struct generator *g);
 size_t rand_state_words(const struct generator *g);
+/* The next number after a seed. */
+uint64_t rand_splitmix(uint64_t *s);
 /* Directions of its dimensions. False: no memory. */
 bool rand_directions(struct generator *g);
 /* The table of a distribution, in `g`. False: no memory. */

@@ -70,7 +70,7 @@ extern "C" __global__ void __launch_bounds__(256) warpstep_rand_sobol(const __gr
   EACH(i, p.count)
   {
     const uint64_t dimension = i / p.points;
-    const uint64_t x = sobol_point(p.directions + dimension * WS_SOBOL_BITS, p.position + i - dimension * p.points);
+    const uint64_t x = sobol_point(p.directions + dimension * WS_SOBOL_WORDS, p.position + i - dimension * p.points);
     if (p.wide) ((uint64_t *)p.out)[i] = x;
     else p.out[i] = (uint32_t)(x >> 32);
   }

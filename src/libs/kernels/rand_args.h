@@ -11,6 +11,7 @@ enum {
   WS_RAND_LANE_WORDS = 6,
   WS_MT_WORDS = 624,
   WS_SOBOL_BITS = 64,
+  WS_SOBOL_WORDS = WS_SOBOL_BITS + 1, /* directions, and what is added to each point */
 };
 
 enum ws_rand_kind { WS_XORWOW, WS_MRG32K3A, WS_MT19937, WS_PHILOX, WS_SOBOL };
@@ -23,7 +24,7 @@ struct ws_rand_args {
   uint32_t *state;         /* lanes: word w of lane l at w * lanes + l; MT19937: its words, then the next one's index */
   uint32_t *out;
   /* Sobol: */
-  const uint64_t *directions; /* WS_SOBOL_BITS of each dimension */
+  const uint64_t *directions; /* WS_SOBOL_WORDS of each dimension */
   uint64_t points;            /* of each dimension */
   uint32_t wide;              /* 64 bits of each number are stored, not the upper 32 */
 };

@@ -84,7 +84,7 @@ RAND_FN uint32_t mt_temper(uint32_t y)
 /* Point `i` of a dimension, in the order of the Gray code. */
 RAND_FN uint64_t sobol_point(const uint64_t *directions, uint64_t i)
 {
-  uint64_t x = 0, gray = i ^ (i >> 1);
+  uint64_t x = directions[WS_SOBOL_BITS], gray = i ^ (i >> 1);
   for (int bit = 0; gray; bit++, gray >>= 1)
     if (gray & 1) x ^= directions[bit];
   return x;
