@@ -251,6 +251,36 @@ static void statuses(cusparseHandle_t h)
           CUSPARSE_STATUS_INVALID_VALUE, "more elements than there are places");
 }
 
+// What is not zero by rows or columns, of a matrix of 45 x 70 with numbers between its columns; the total on the host or the device.
+template <typename T, typename N, typename F> static void nonzeros(cusparseHandle_t h, F count)
+{
+  const matrix<T> a(45, 70);
+  const int ld = 47;
+  cusparseMatDescr_t d;
+  cusparseCreateMatDescr(&d);
+  std::vector<T> values(ld * 70, T(-0.0)); // it is zero, too
+  std::vector<int> of[2] = {std::vector<int>(45), std::vector<int>(70)};
+  for (size_t i = 0; i < values.size(); i++)
+    if ((int)i % ld >= 45) values[i] = T(7);
+  for (size_t k = 0; k < a.row.size(); k++) {
+    values[a.column[k] * ld + a.row[k]] = a.values[k];
+    if (a.values[k] != T(0)) of[0][a.row[k]]++, of[1][a.column[k]]++;
+  }
+  int all = 0;
+  for (int n : of[0]) all += n;
+  const N *at = (const N *)device(values);
+  for (int by = 0; by < 2; by++) {
+    int *counts = device(std::vector<int>(of[by].size(), 99)), *total = device(std::vector<int>{99}), said = 0;
+    bool right = !count(h, (cusparseDirection_t)by, 45, 70, d, at, ld, counts, &said) && said == all && host(counts, of[by].size()) == of[by];
+    cusparseSetPointerMode(h, CUSPARSE_POINTER_MODE_DEVICE);
+    right = right && !count(h, (cusparseDirection_t)by, 45, 70, d, at, ld, counts, total) && host(total, 1)[0] == all;
+    cusparseSetPointerMode(h, CUSPARSE_POINTER_MODE_HOST);
+    check(right, "numbers of what is not zero");
+  }
+  int total;
+  check(count(h, CUSPARSE_DIRECTION_ROW, 45, 70, d, at, 44, device(std::vector<int>(45)), &total) == CUSPARSE_STATUS_INVALID_VALUE, "short columns");
+}
+
 int main()
 {
   cusparseHandle_t h;
@@ -274,6 +304,8 @@ int main()
       }
   matrix_case<float>(h, CUSPARSE_FORMAT_CSC, 0, 0, row, row, 20, 1);
   matrix_case<double>(h, CUSPARSE_FORMAT_CSC, 1, 0, col, row, 20, 1);
+  nonzeros<float, float>(h, cusparseSnnz), nonzeros<double, double>(h, cusparseDnnz);
+  nonzeros<std::complex<float>, cuComplex>(h, cusparseCnnz), nonzeros<std::complex<double>, cuDoubleComplex>(h, cusparseZnnz);
   sampled<float>(h), sampled<double>(h), sampled<std::complex<float>>(h), sampled<std::complex<double>>(h);
   for (int format : {CUSPARSE_FORMAT_CSR, CUSPARSE_FORMAT_COO, CUSPARSE_FORMAT_CSC}) {
     conversions<float>(h, format, 0);

@@ -30,11 +30,12 @@ static std::vector<float> some(size_t n)
 }
 
 // C, of halves or of float, and B of n columns in one of both orders; n 0: vectors.
-template <typename H, typename C> static void half_case(cusparseHandle_t h, int format, int order, int n)
+template <typename H, typename C> static void half_case(cusparseHandle_t h, int format, int order, int n, bool turned)
 {
   matrix<float> a(61, 83);
   const bool vector = n == 0, wide = sizeof(C) == 4;
-  const int cols = vector ? 1 : n, m = a.rows, k = a.cols;
+  const int cols = vector ? 1 : n, m = turned ? a.cols : a.rows, k = turned ? a.rows : a.cols;
+  const std::vector<int> &to = turned ? a.column : a.row, &from = turned ? a.row : a.column;
   const std::vector<H> values = halves<H>(a.values);
   cusparseSpMatDescr_t d = describe<float, int>(a, format, 0), with_halves;
   void *offsets, *columns, *unused;
@@ -44,12 +45,12 @@ template <typename H, typename C> static void half_case(cusparseHandle_t h, int 
   cudaDataType data;
   if (format == CUSPARSE_FORMAT_CSR) {
     cusparseCsrGet(d, &rows, &across, &count, &offsets, &columns, &unused, &ot, &it, &base, &data);
-    cusparseCreateCsr(&with_halves, m, k, count, offsets, columns, device(values), ot, it, base, half_type<H>::data);
+    cusparseCreateCsr(&with_halves, a.rows, a.cols, count, offsets, columns, device(values), ot, it, base, half_type<H>::data);
   } else {
     cusparseCooGet(d, &rows, &across, &count, &offsets, &columns, &unused, &it, &base, &data);
-    cusparseCreateCoo(&with_halves, m, k, count, offsets, columns, device(values), it, base, half_type<H>::data);
+    cusparseCreateCoo(&with_halves, a.rows, a.cols, count, offsets, columns, device(values), it, base, half_type<H>::data);
   }
-  check(rows == m && across == k && count == (int64_t)a.row.size() && it == CUSPARSE_INDEX_32I && base == CUSPARSE_INDEX_BASE_ZERO && data == CUDA_R_32F,
+  check(rows == a.rows && across == a.cols && count == (int64_t)a.row.size() && it == CUSPARSE_INDEX_32I && base == CUSPARSE_INDEX_BASE_ZERO && data == CUDA_R_32F,
         "what a descriptor says");
   const bool by_cols = order == CUSPARSE_ORDER_COL;
   std::vector<float> b = some((size_t)k * cols), c = some((size_t)m * cols);
@@ -60,29 +61,29 @@ template <typename H, typename C> static void half_case(cusparseHandle_t h, int 
   else dc = device(start);
   const float alpha = 0.75f, beta = n % 2 ? 0 : -1.5f;
   const cudaDataType type_c = wide ? CUDA_R_32F : half_type<H>::data;
-  const cusparseOperation_t none = CUSPARSE_OPERATION_NON_TRANSPOSE;
+  const cusparseOperation_t none = CUSPARSE_OPERATION_NON_TRANSPOSE, op = turned ? CUSPARSE_OPERATION_TRANSPOSE : none;
   size_t bytes;
   bool right;
   if (vector) {
     cusparseDnVecDescr_t x, y;
     cusparseCreateDnVec(&x, k, db, half_type<H>::data), cusparseCreateDnVec(&y, m, dc, type_c);
-    right = !cusparseSpMV_bufferSize(h, none, &alpha, with_halves, x, &beta, y, CUDA_R_32F, CUSPARSE_SPMV_ALG_DEFAULT, &bytes);
-    right = right && !cusparseSpMV(h, none, &alpha, with_halves, x, &beta, y, CUDA_R_32F, CUSPARSE_SPMV_ALG_DEFAULT, device(std::vector<char>(bytes)));
+    right = !cusparseSpMV_bufferSize(h, op, &alpha, with_halves, x, &beta, y, CUDA_R_32F, CUSPARSE_SPMV_ALG_DEFAULT, &bytes);
+    right = right && !cusparseSpMV(h, op, &alpha, with_halves, x, &beta, y, CUDA_R_32F, CUSPARSE_SPMV_ALG_DEFAULT, device(std::vector<char>(bytes)));
   } else {
     cusparseDnMatDescr_t x, y;
     cusparseCreateDnMat(&x, k, cols, by_cols ? k : cols, db, half_type<H>::data, (cusparseOrder_t)order);
     cusparseCreateDnMat(&y, m, cols, by_cols ? m : cols, dc, type_c, (cusparseOrder_t)order);
-    right = !cusparseSpMM_bufferSize(h, none, none, &alpha, with_halves, x, &beta, y, CUDA_R_32F, CUSPARSE_SPMM_ALG_DEFAULT, &bytes);
-    right = right && !cusparseSpMM(h, none, none, &alpha, with_halves, x, &beta, y, CUDA_R_32F, CUSPARSE_SPMM_ALG_DEFAULT, device(std::vector<char>(bytes)));
-    // Sums of halves are FP32: transposed matrices, whose sums would lie in C, are refused.
-    right = right && cusparseSpMM(h, CUSPARSE_OPERATION_TRANSPOSE, none, &alpha, with_halves, y, &beta, x, CUDA_R_32F, CUSPARSE_SPMM_ALG_DEFAULT, db) != CUSPARSE_STATUS_SUCCESS;
+    right = !cusparseSpMM_bufferSize(h, op, none, &alpha, with_halves, x, &beta, y, CUDA_R_32F, CUSPARSE_SPMM_ALG_DEFAULT, &bytes);
+    right = right && !cusparseSpMM(h, op, none, &alpha, with_halves, x, &beta, y, CUDA_R_32F, CUSPARSE_SPMM_ALG_DEFAULT, device(std::vector<char>(bytes)));
+    if (!wide && turned) // sums have no room but that
+      right = right && cusparseSpMM(h, op, none, &alpha, with_halves, x, &beta, y, CUDA_R_32F, CUSPARSE_SPMM_ALG_DEFAULT, nullptr) == CUSPARSE_STATUS_INVALID_VALUE;
   }
   const std::vector<C> got = host(dc, c.size());
   std::vector<double> sum(c.size()), size(c.size()), terms(c.size());
   for (size_t e = 0; e < a.row.size(); e++)
     for (int j = 0; j < cols; j++) {
-      const double t = (double)alpha * a.values[e] * b[by_cols ? j * k + a.column[e] : a.column[e] * cols + j];
-      const size_t at = by_cols ? j * m + a.row[e] : a.row[e] * cols + j;
+      const double t = (double)alpha * a.values[e] * b[by_cols ? j * k + from[e] : from[e] * cols + j];
+      const size_t at = by_cols ? j * m + to[e] : to[e] * cols + j;
       sum[at] += t, size[at] += std::abs(t), terms[at]++;
     }
   for (size_t i = 0; i < c.size(); i++) {
@@ -90,7 +91,7 @@ template <typename H, typename C> static void half_case(cusparseHandle_t h, int 
     right = right && off <= (terms[i] + 4) * 0x1p-23 * (size[i] + std::abs(beta * c[i])) + (wide ? 0 : half_type<H>::eps * std::abs(want));
   }
   char what[100];
-  snprintf(what, sizeof what, "type %d, result %d, format %d, order %d, %d columns", half_type<H>::data, type_c, format, order, n);
+  snprintf(what, sizeof what, "type %d, result %d, format %d, order %d, %d columns%s", half_type<H>::data, type_c, format, order, n, turned ? ", transposed" : "");
   check(right, what);
 }
 
@@ -228,10 +229,11 @@ int main()
   if (cusparseCreate(&h)) return 1;
   for (int format : {CUSPARSE_FORMAT_CSR, CUSPARSE_FORMAT_COO})
     for (int n : {0, 1, 20, 33})
-      for (int order : {CUSPARSE_ORDER_COL, CUSPARSE_ORDER_ROW}) {
-        half_case<__half, __half>(h, format, order, n), half_case<__half, float>(h, format, order, n);
-        half_case<__nv_bfloat16, __nv_bfloat16>(h, format, order, n), half_case<__nv_bfloat16, float>(h, format, order, n);
-      }
+      for (int order : {CUSPARSE_ORDER_COL, CUSPARSE_ORDER_ROW})
+        for (bool t : {false, true}) {
+          half_case<__half, __half>(h, format, order, n, t), half_case<__half, float>(h, format, order, n, t);
+          half_case<__nv_bfloat16, __nv_bfloat16>(h, format, order, n, t), half_case<__nv_bfloat16, float>(h, format, order, n, t);
+        }
   for (int way = 0; way < 4; way++) {
     batch_case<float>(h, CUSPARSE_FORMAT_CSR, way & 1, way & 2);
     batch_case<std::complex<double>>(h, CUSPARSE_FORMAT_CSR, way & 1, way & 2);

@@ -111,8 +111,6 @@ static sparse_status check(const struct sparse_handle *h, const struct product *
     return SPARSE_INVALID_VALUE;
   if ((unsigned)p->op_a >= SPARSE_OPS || (unsigned)p->op_b >= SPARSE_OPS) return SPARSE_INVALID_VALUE;
   if (!types_fit(p)) return sparse_refuse(function, "values of these types");
-  if (is_half(p->a->value_type) && (p->op_a != SPARSE_OP_N) != (p->a->format == FORMAT_CSC))
-    return sparse_refuse(function, "transposed matrices of values of 16 bits");
   const int64_t m = p->op_a ? p->a->cols : p->a->rows, k = p->op_a ? p->a->rows : p->a->cols;
   const int64_t rows = p->op_b ? p->b->cols : p->b->rows, n = p->op_b ? p->b->rows : p->b->cols;
   if (m != p->c->rows || n != p->c->cols || k != rows || !batches_fit(p)) return SPARSE_INVALID_VALUE;
@@ -171,29 +169,65 @@ bool sparse_scale(struct sparse_handle *h, const struct dense_matrix *y, const v
   return y->rows == 0 || kernel_set_launch(&h->kernels, k, sparse_shape(g.m), h->stream, &g);
 }
 
-/* Without a transposition each row of C is a sum; with one C is scaled, and all is added to it. */
-static bool launch(struct sparse_handle *h, const struct ws_sparse_product *g, int type)
+/* C is scaled, and all products are added to it. */
+static bool add_all(struct sparse_handle *h, const struct ws_sparse_product *g, enum lib_kernel scale,
+                    enum lib_kernel scatter)
 {
-  const int kind = sparse_kind(type);
-  if (is_half(type)) {
-    const enum lib_kernel of_f16 = g->n == 1 ? KERNEL_hsparse_vector : KERNEL_hsparse_matrix;
-    const int bf16 = type == VALUE_R_16BF ? KERNEL_bsparse_vector - KERNEL_hsparse_vector : 0;
-    return kernel_set_launch(&h->kernels, (enum lib_kernel)((int)of_f16 + bf16),
-                             sparse_shape(g->m * ((g->n + 31) / 32) * 32), h->stream, g);
-  }
-  if (!g->transposed) {
-    const enum lib_kernel k = g->n == 1 ? KERNEL_ssparse_vector : KERNEL_ssparse_matrix;
-    return kernel_set_launch(&h->kernels, of_type(k, kind), sparse_shape(g->m * ((g->n + 31) / 32) * 32), h->stream, g);
-  }
-  return kernel_set_launch(&h->kernels, of_type(KERNEL_ssparse_scale, kind), sparse_shape(g->m * g->n), h->stream, g) &&
-         kernel_set_launch(&h->kernels, of_type(KERNEL_ssparse_scatter, kind), sparse_shape(g->a.rows * 32), h->stream,
-                           g);
+  return kernel_set_launch(&h->kernels, scale, sparse_shape(g->m * g->n), h->stream, g) &&
+         kernel_set_launch(&h->kernels, scatter, sparse_shape(g->a.rows * 32), h->stream, g);
 }
 
-static sparse_status multiply(struct sparse_handle *h, const struct product *p, const char *function)
+/* Values of 16 bits. Of a transposed matrix sums are added up in C where that is FP32, else in `buffer`. */
+static bool launch_half(struct sparse_handle *h, const struct ws_sparse_product *g, int type, void *buffer)
+{
+  const int bf16 = type == VALUE_R_16BF ? KERNEL_bsparse_vector - KERNEL_hsparse_vector : 0;
+  const enum lib_kernel rows = g->n == 1 ? KERNEL_hsparse_vector : KERNEL_hsparse_matrix;
+  const enum lib_kernel scatter = (enum lib_kernel)((int)KERNEL_hsparse_scatter + bf16);
+  if (!g->transposed)
+    return kernel_set_launch(&h->kernels, (enum lib_kernel)((int)rows + bf16),
+                             sparse_shape(g->m * ((g->n + 31) / 32) * 32), h->stream, g);
+  if (g->c_type == WS_F32) return add_all(h, g, KERNEL_ssparse_scale, scatter);
+  struct ws_sparse_product sums = *g, end = *g;
+  sums.c = buffer, sums.c_row = g->n, sums.c_column = 1;
+  sums.alpha = (struct ws_scalar){.re = 1}, sums.beta = (struct ws_scalar){.re = 0};
+  end.b = buffer;
+  return add_all(h, &sums, KERNEL_ssparse_scale, scatter) &&
+         kernel_set_launch(&h->kernels, KERNEL_sparse_settle, sparse_shape(g->m * g->n), h->stream, &end);
+}
+
+/* Without a transposition each row of C is a sum. */
+static bool launch(struct sparse_handle *h, const struct ws_sparse_product *g, int type, void *buffer)
+{
+  const int kind = sparse_kind(type);
+  if (is_half(type)) return launch_half(h, g, type, buffer);
+  if (g->transposed)
+    return add_all(h, g, of_type(KERNEL_ssparse_scale, kind), of_type(KERNEL_ssparse_scatter, kind));
+  const enum lib_kernel k = g->n == 1 ? KERNEL_ssparse_vector : KERNEL_ssparse_matrix;
+  return kernel_set_launch(&h->kernels, of_type(k, kind), sparse_shape(g->m * ((g->n + 31) / 32) * 32), h->stream, g);
+}
+
+/* Bytes for sums of a transposed matrix of 16 bits, where C has no room for them. */
+static size_t buffer_of(const struct product *p)
+{
+  const bool transposed = (p->op_a != SPARSE_OP_N) != (p->a->format == FORMAT_CSC);
+  if (!transposed || !is_half(p->c->value_type)) return 0;
+  return (size_t)p->c->rows * (size_t)p->c->cols * sizeof(float);
+}
+
+static sparse_status buffer_size(const struct sparse_handle *h, const struct product *p, size_t *bytes,
+                                 const char *function)
+{
+  sparse_status s = check(h, p, function);
+  if (!s) s = sparse_no_buffer(h, bytes);
+  if (!s && buffer_of(p) > *bytes) *bytes = buffer_of(p);
+  return s;
+}
+
+static sparse_status multiply(struct sparse_handle *h, const struct product *p, void *buffer, const char *function)
 {
   const sparse_status s = check(h, p, function);
   if (s) return s;
+  if (buffer_of(p) && !buffer) return SPARSE_INVALID_VALUE;
   const int type = p->a->value_type, scalars = sparse_kind(p->compute);
   const int64_t bytes_b = sparse_value_bytes(type), bytes_c = sparse_value_bytes(p->c->value_type);
   bool turned;
@@ -213,7 +247,7 @@ static sparse_status multiply(struct sparse_handle *h, const struct product *p, 
     g.a = of_batch(&a, p->a, p->a->batch > 1 ? i : 0);
     g.b = (char *)p->b->values + (p->b->batch > 1 ? i : 0) * p->b->stride * bytes_b;
     g.c = (char *)p->c->values + i * p->c->stride * bytes_c;
-    if (!launch(h, &g, type)) return SPARSE_EXECUTION_FAILED;
+    if (!launch(h, &g, type, buffer)) return SPARSE_EXECUTION_FAILED;
   }
   return SPARSE_SUCCESS;
 }
@@ -277,9 +311,9 @@ sparse_status sparse_no_buffer(const struct sparse_handle *h, size_t *bytes)
 
 PUBLIC sparse_status cusparseSpMV(VECTOR_ARGUMENTS, void *buffer)
 {
-  (void)algorithm, (void)buffer;
+  (void)algorithm;
   const struct product p = {op, SPARSE_OP_N, compute, alpha, beta, a, x, y};
-  return multiply(h, &p, __func__);
+  return multiply(h, &p, buffer, __func__);
 }
 PUBLIC sparse_status cusparseSpMV_preprocess(VECTOR_ARGUMENTS, void *buffer)
 {
@@ -291,14 +325,13 @@ PUBLIC sparse_status cusparseSpMV_bufferSize(VECTOR_ARGUMENTS, size_t *bytes)
 {
   (void)algorithm;
   const struct product p = {op, SPARSE_OP_N, compute, alpha, beta, a, x, y};
-  const sparse_status s = check(h, &p, __func__);
-  return s ? s : sparse_no_buffer(h, bytes);
+  return buffer_size(h, &p, bytes, __func__);
 }
 PUBLIC sparse_status cusparseSpMM(MATRIX_ARGUMENTS, void *buffer)
 {
-  (void)algorithm, (void)buffer;
+  (void)algorithm;
   const struct product p = {op_a, op_b, compute, alpha, beta, a, b, c};
-  return multiply(h, &p, __func__);
+  return multiply(h, &p, buffer, __func__);
 }
 PUBLIC sparse_status cusparseSpMM_preprocess(MATRIX_ARGUMENTS, void *buffer)
 {
@@ -310,8 +343,7 @@ PUBLIC sparse_status cusparseSpMM_bufferSize(MATRIX_ARGUMENTS, size_t *bytes)
 {
   (void)algorithm;
   const struct product p = {op_a, op_b, compute, alpha, beta, a, b, c};
-  const sparse_status s = check(h, &p, __func__);
-  return s ? s : sparse_no_buffer(h, bytes);
+  return buffer_size(h, &p, bytes, __func__);
 }
 
 #define SAMPLE_ARGUMENTS                                                                                      \

@@ -109,7 +109,7 @@ template <typename T> __device__ void scale(const ws_sparse_product &p)
 }
 
 // A transposed: a warp per row of A adds to rows of C, which `scale` has prepared.
-template <typename T> __device__ void scatter(const ws_sparse_product &p)
+template <typename V, typename T> __device__ void scatter(const ws_sparse_product &p)
 {
   const T alpha = scalar<T>(p.alpha, kind<T>());
   const int64_t warps = (int64_t)gridDim.x * (blockDim.x / 32);
@@ -117,11 +117,17 @@ template <typename T> __device__ void scatter(const ws_sparse_product &p)
     const int64_t first = first_of_row(p.a, row), all = (first_of_row(p.a, row + 1) - first) * p.n;
     for (int64_t i = threadIdx.x % 32; i < all; i += 32) {
       const int64_t k = first + i / p.n, j = i % p.n;
-      const T v = ((const T *)p.a.values)[k], b = ((const T *)p.b)[row * p.b_row + j * p.b_column];
+      const T v = from<T>(((const V *)p.a.values)[k]), b = from<T>(((const V *)p.b)[row * p.b_row + j * p.b_column]);
       const T product = (p.conj ? conjugate(v) : v) * (p.conj_b ? conjugate(b) : b);
       add((T *)p.c + column_of(p.a, k) * p.c_row + j * p.c_column, alpha * product);
     }
   }
+}
+
+// Sums in FP32, row by row at p.b, to C of 16 bits.
+extern "C" __global__ void __launch_bounds__(256) warpstep_sparse_settle(const __grid_constant__ ws_sparse_product p)
+{
+  AT(i, p.m * p.n) leave<__half>(p, i / p.n, i % p.n, ((const float *)p.b)[i]);
 }
 
 template <typename T> __device__ void to_dense(const ws_sparse_convert &p)
@@ -147,12 +153,12 @@ extern "C" __global__ void __launch_bounds__(256) warpstep_sparse_row_numbers(co
   extern "C" __global__ void __launch_bounds__(256) warpstep_##name(const __grid_constant__ args p) { call(p); }
 #define ROWS_OF(l, V, T)                                             \
   KERNEL(l##sparse_vector, ws_sparse_product, (vector_rows<V, T>))  \
-  KERNEL(l##sparse_matrix, ws_sparse_product, (matrix_rows<V, T>))
+  KERNEL(l##sparse_matrix, ws_sparse_product, (matrix_rows<V, T>))  \
+  KERNEL(l##sparse_scatter, ws_sparse_product, (scatter<V, T>))
 #define SPARSE(l, T)                                                \
   ROWS_OF(l, T, T)                                                  \
   KERNEL(l##sparse_blocks, ws_sparse_blocks, block_rows<T>)         \
   KERNEL(l##sparse_scale, ws_sparse_product, scale<T>)              \
-  KERNEL(l##sparse_scatter, ws_sparse_product, scatter<T>)          \
   KERNEL(l##sparse_to_dense, ws_sparse_convert, to_dense<T>)        \
   KERNEL(l##sparse_sampled, ws_sparse_product, sampled<T>)
 SPARSE(s, float)

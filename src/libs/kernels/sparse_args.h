@@ -135,6 +135,7 @@ struct ws_sparse_dense {
   void *major;            /* coordinates: the line of each, or 0 */
   void *minor, *values;
   int32_t wide_offsets, wide_indices, base;
+  int32_t *counts;        /* or 0: gets how many each line has instead of `first` */
 };
 
 /* A sparse vector x of `count` elements beside a dense one, y. */

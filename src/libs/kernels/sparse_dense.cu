@@ -11,9 +11,11 @@ template <typename T> __device__ void count(const ws_sparse_dense &p)
   ROWS(line, p.lines)
   {
     int64_t n = 0;
+#pragma unroll 1
     for (int64_t i = lane; i < p.length + lane; i += 32)
       n += __popc(__ballot_sync(~0u, i < p.length && !is_zero(element<T>(p, line, i))));
-    if (lane == 0) p.first[line] = n;
+    if (lane == 0 && p.counts) p.counts[line] = (int)n;
+    else if (lane == 0) p.first[line] = n;
   }
 }
 
@@ -22,6 +24,7 @@ template <typename T> __device__ void place(const ws_sparse_dense &p)
   ROWS(line, p.lines)
   {
     int64_t to = p.first[line];
+#pragma unroll 1
     for (int64_t i = lane; i < p.length + lane; i += 32) {
       const T v = i < p.length ? element<T>(p, line, i) : zero<T>();
       const unsigned some = __ballot_sync(~0u, !is_zero(v));
