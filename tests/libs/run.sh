@@ -18,7 +18,7 @@ else
   echo "not ok libs kernels: older than their sources; run src/libs/kernels/build.sh"
   failed=1
 fi
-[ $# -gt 0 ] || set -- products large narrow scaled vectors mixed level2 level3 triangular legacy legacy_level2 fourier names networks pooling graphs ctc sampler random sparse sparse_kinds sparse_vectors sorting systems tridiagonal incomplete dense eigen threads profiler
+[ $# -gt 0 ] || set -- products large narrow scaled vectors mixed level2 level3 triangular legacy legacy_level2 xt fourier names networks pooling graphs ctc sampler random sparse sparse_kinds sparse_vectors sorting systems tridiagonal incomplete dense eigen threads profiler
 lacking=''
 if [ ! -f "$libs/libwarpstep-libs.so" ]; then
   lacking="no libraries in $libs"
@@ -39,7 +39,9 @@ run() {
   local time=(--functional) words=()
   if [ "${1:-}" = -- ]; then words=("$2"); shift 2; fi # an argument of the program
   [ "$name" = profiler ] && time=() # looks at times
-  timeout 300 "$bin" exec "${time[@]}" --quiet --gpu "$gpu" "$@" "$scratch/$name" "${words[@]}" >"$scratch/out" 2>"$scratch/err" </dev/null
+  local on=(--gpu "$gpu")
+  [[ $gpu = [0-9]x-* ]] && on=(--machine "$gpu") # of several GPUs
+  timeout 300 "$bin" exec "${time[@]}" --quiet "${on[@]}" "$@" "$scratch/$name" "${words[@]}" >"$scratch/out" 2>"$scratch/err" </dev/null
   status=$?
   if [ $status -eq 0 ]; then
     echo "ok libs $name $gpu: $(tail -n 1 "$scratch/out")"
@@ -99,6 +101,7 @@ for name; do
   usual=rtx-3070
   [ "$name" = narrow ] && usual='rtx-4090 h100 rtx-5090' # FP8 needs 8.9; two ways to widen it, factors of blocks
   [ "$name" = scaled ] && usual=rtx-5090
+  [ "$name" = xt ] && usual='rtx-3070 2x-rtx-3090-nvlink'
   [ "$name" = large ] && usual='rtx-3070 h100' # two ways to multiply
   options=()
   [ "$name" = large ] && options=(--set gpu.sms=1) # so that the widest tiles are chosen for small matrices
