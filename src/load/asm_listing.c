@@ -73,6 +73,7 @@ static void put_kernel(const struct listing *l, const struct module_kernel *k, u
   put_triple(l, "reqntid", k->req_threads);
   put_triple(l, "cluster", k->cluster);
   if (k->explicit_cluster) fprintf(l->out, ".explicit_cluster\n");
+  if (k->tile) fprintf(l->out, ".tile\n");
 }
 
 static void put_relocs(const struct listing *l, uint32_t section, uint64_t from, uint64_t to)

@@ -412,6 +412,13 @@ static bool do_explicit_cluster(struct reader *r)
   return true;
 }
 
+static bool do_tile(struct reader *r)
+{
+  TRY(need_kernel(r));
+  kernel(r)->tile = true;
+  return true;
+}
+
 static bool list_of(struct reader *r, unsigned bytes)
 {
   uint64_t v;
@@ -535,7 +542,7 @@ static const struct directive directives[] = {
     {"frame", do_frame},         {"stack", do_stack},       {"param", do_param},
     {"shared", do_shared},       {"barriers", do_barriers}, {"maxntid", do_maxntid},
     {"reqntid", do_reqntid},     {"cluster", do_cluster},
-    {"explicit_cluster", do_explicit_cluster},
+    {"explicit_cluster", do_explicit_cluster},                {"tile", do_tile},
     {"byte", do_byte},           {"half", do_half},         {"word", do_word},
     {"quad", do_quad},           {"float", do_float},       {"double", do_double},
     {"zero", do_zero},           {"align", do_align},       {"ascii", do_ascii},

@@ -53,7 +53,7 @@ struct cubin_kernel {
   uint32_t shared;    /* static shared memory, bytes, as the section's size (module.h) */
   uint32_t barriers;  /* 0: none */
   uint32_t max_threads[3], req_threads[3], cluster[3]; /* first 0: not stated */
-  bool explicit_cluster;
+  bool explicit_cluster, tile;
   uint32_t n_params, param_room;
   struct cubin_param *param;
 };

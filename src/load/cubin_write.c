@@ -188,10 +188,12 @@ static void exit_records(struct out *o, int32_t b, const struct cubin_kernel *k)
 
 static void limit_records(struct out *o, int32_t b, const struct cubin_kernel *k)
 {
+  static const uint32_t tile_ir = 3;
   if (k->max_threads[0]) record_words(o, b, 0x05, k->max_threads, 3);
   if (k->req_threads[0]) record_words(o, b, 0x10, k->req_threads, 3);
   if (k->cluster[0]) record_words(o, b, 0x3d, k->cluster, 3);
   if (k->explicit_cluster) record(o, b, 1, 0x3e, 0);
+  if (k->tile) record_words(o, b, 0x66, &tile_ir, 1);
 }
 
 static int32_t kernel_info(struct out *o, uint32_t i)

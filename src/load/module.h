@@ -57,6 +57,7 @@ struct module_kernel {
   const struct module_param *param; /* in order of declaration */
   uint32_t max_threads[3]; /* __launch_bounds__ */
   uint32_t req_threads[3]; /* required block size */
+  bool tile;               /* of CUDA Tile IR: launched with a block of one thread; it has req_threads */
   unsigned barriers;       /* CTA barriers used, 0 when not stated */
   uint32_t cluster[3];     /* required cluster size in CTAs */
   bool explicit_cluster;   /* must be launched with a cluster size */

@@ -26,7 +26,10 @@ enum attribute {
   ATTR_NUM_BARRIERS = 0x4c,
   ATTR_AT_ENTRY = 0x4f,     /* code that the driver puts in front of the kernel, by number */
   ATTR_TMEM_PAIRS = 0x52,   /* tcgen05 for pairs of CTAs is used */
+  ATTR_LANGUAGE = 0x66,
 };
+
+enum { LANGUAGE_TILE_IR = 3 }; /* what tileiras (CUDA 13.1 and later) writes; ptxas writes no such record for PTX */
 
 enum { STACK_UNKNOWN = 0xffffffff, PARAM_RECORD_BYTES = 16 };
 
@@ -214,6 +217,10 @@ static bool kernel_record(struct nvinfo *n, const struct nvinfo_record *r)
     return true;
   case ATTR_TMEM_PAIRS:
     k->tmem_pairs = true;
+    return true;
+  case ATTR_LANGUAGE:
+    TRY(want(n, r, 4));
+    k->tile = elf_u32(r->payload) == LANGUAGE_TILE_IR;
     return true;
   case ATTR_AT_ENTRY:
     return at_entry(n, r);

@@ -14,7 +14,7 @@ static const char *const targets[] = {"sm_86", "sm_75", "sm_80", "sm_90", "sm_10
 /* %n: a number, %r: a register, %p: a predicate, %l: a label. */
 static const char *const directives[] = {
   ".target sm_86", ".kernel k%n", ".kernel k", ".param %n", ".param %n, %n", ".regs %n", ".stack %n", ".frame %n", ".shared %n",
-  ".barriers %n", ".maxntid %n, %n, %n", ".reqntid %n", ".cluster %n, %n, %n", ".explicit_cluster", ".section .nv.constant3",
+  ".barriers %n", ".maxntid %n, %n, %n", ".reqntid %n", ".cluster %n, %n, %n", ".explicit_cluster", ".tile", ".section .nv.constant3",
   ".section .nv.global%n", ".section .nv.constant2.k", ".section .text.%n", ".section x%n, nobits", ".function f%n",
   ".function f%n, local", ".object o%n, %n", ".object o%n, %n, global", ".byte %n, %n", ".half %n", ".word %n", ".quad %n, %n",
   ".float %n", ".double 1e%n", ".zero %n", ".align %n", ".ascii \"%n\\%n\"", ".reloc %n, o%n", ".reloc R_CUDA_32, o%n, %n",

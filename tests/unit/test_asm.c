@@ -187,7 +187,7 @@ static void test_directives(void **state)
   struct module *m = assemble_text(
       ".target sm_86\n"
       ".kernel one\n.regs 40\n.param 4\n.param 8\n.param 1, 24\n.shared 512\n.barriers 2\n"
-      ".frame 16\n.stack 32\n.maxntid 256\n.reqntid 8, 4, 2\n"
+      ".frame 16\n.stack 32\n.maxntid 256\n.reqntid 8, 4, 2\n.tile\n"
       "start: [S05] @P0 BRA start ; // a comment\n /* another\n one */ [S05] EXIT ;\n"
       ".function helper, 16, local\n[S05] EXIT ;\n"
       ".section .nv.constant3, align 4\n.object numbers, 8\n.word 1, -2\n"
@@ -212,6 +212,8 @@ static void test_directives(void **state)
   assert_int_equal(k->max_threads[0], 256);
   assert_int_equal(k->max_threads[2], 1);
   assert_int_equal(k->req_threads[1], 4);
+  assert_true(k->tile);
+  assert_false(module_kernel(m, "two", NULL)->tile);
   assert_int_equal(module_variable(m, "numbers")->bytes, 8);
   assert_int_equal(module_variable(m, "text")->bytes, 4);
   char where[64];

@@ -640,6 +640,40 @@ static void first_kernel_nodes(void **state)
   OK(cuGraphDestroy(g));
 }
 
+/* A stream that ends at a node of the program's own holds no fork that must come back: what NCCL does behind each operation. Behind an
+ * operation that the stream then captures it does again. */
+static void capture_ends_at_own_node(void **state)
+{
+  enum { SET = 1 };
+  struct machine k;
+  CUstream a, b;
+  CUevent fork, join;
+  CUgraph g, ended;
+  CUgraphNode kernel, own;
+  (void)state;
+  machine_init(&k);
+  OK(cuStreamCreate(&a, STREAM_NON_BLOCKING));
+  OK(cuStreamCreate(&b, STREAM_NON_BLOCKING));
+  OK(cuEventCreate(&fork, EVENT_DISABLE_TIMING));
+  OK(cuEventCreate(&join, EVENT_DISABLE_TIMING));
+  for (int again = 0; again < 2; again++) {
+    OK(cuStreamBeginCapture_v2(a, 0));
+    OK(cuEventRecord(fork, a));
+    OK(cuStreamWaitEvent(b, fork, 0));
+    OK(cuLaunchKernel(k.f, 1, 1, 1, N, 1, 1, 0, b, k.params, NULL));
+    kernel = *behind(b, &g, 1);
+    OK(cuEventRecord(join, b));
+    OK(cuStreamWaitEvent(a, join, 0));
+    OK(cuGraphAddEmptyNode(&own, g, &kernel, 1));
+    OK(cuStreamUpdateCaptureDependencies(b, &own, 1, SET));
+    if (again) OK(cuMemsetD32Async(k.x, 0, N, b));
+    assert_int_equal(cuStreamEndCapture(a, &ended), again ? CUDA_ERROR_STREAM_CAPTURE_UNJOINED : CUDA_SUCCESS);
+    if (!again) OK(cuGraphDestroy(ended));
+  }
+  OK(cuStreamDestroy_v2(a));
+  OK(cuStreamDestroy_v2(b));
+}
+
 static void bad_captures(void **state)
 {
   struct machine k;
@@ -761,6 +795,7 @@ int main(void)
       cmocka_unit_test(edges), cmocka_unit_test(one_launch_at_a_time), cmocka_unit_test(cycles_are_refused), cmocka_unit_test(launches),
       cmocka_unit_test(parameters_of_nodes), cmocka_unit_test(capture), cmocka_unit_test(capture_dependencies), cmocka_unit_test(streams_go_while_capturing),
       cmocka_unit_test(capture_modes), cmocka_unit_test(capture_to_graph), cmocka_unit_test(nothing_to_do), cmocka_unit_test(first_kernel_nodes), cmocka_unit_test(bad_captures),
+      cmocka_unit_test(capture_ends_at_own_node),
       cmocka_unit_test(user_objects), cmocka_unit_test(capture_of_own_stream), cmocka_unit_test(legacy_while_capturing),
   };
   return cmocka_run_group_tests(tests, cuda_setup, NULL);

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "cuda_rig.h"
+#include "load/asm_source.h"
 
 CUresult cuTensorMapEncodeTiled(void *, unsigned, uint32_t, void *, const uint64_t *, const uint64_t *, const uint32_t *,
                                 const uint32_t *, unsigned, unsigned, unsigned, unsigned);
@@ -57,6 +58,44 @@ static void no_tensor_maps(void **state)
   (void)state;
   assert_int_equal(cuTensorMapEncodeTiled(map, 2, 1, map, extent, none, box, step, 0, 0, 0, 0), CUDA_ERROR_NOT_SUPPORTED);
   for (unsigned i = 0; i < sizeof map; i++) assert_int_equal(map[i], 0);
+}
+
+/* Each thread writes its number. */
+#define WRITES_NUMBERS \
+  ".param 8\n" \
+  "[W0:S02] S2R R0, SR_TID.X ;\n[S04] MOV R7, 0x4 ;\n[S12] ULDC.64 UR4, c[0x0][0x118] ;\n" \
+  "[B0:S06] IMAD.WIDE.U32 R2, R0, R7, c[0x0][0x160] ;\n[S01] STG.E desc[UR4][R2.64], R0 ;\n[S05] EXIT ;\n"
+
+/* Kernels of CUDA Tile IR are launched with one thread and have those that they were compiled for; other kernels are not. */
+static void tiles(void **state)
+{
+  enum { THREADS = 64 };
+  static const char text[] = ".target sm_86\n.kernel tile\n.reqntid 64\n.tile\n" WRITES_NUMBERS
+                             ".kernel plain\n" WRITES_NUMBERS;
+  struct arena a = {0};
+  struct err e = {""};
+  size_t bytes;
+  CUmodule m;
+  CUfunction tile, plain;
+  CUdeviceptr out;
+  unsigned got[THREADS + 1];
+  (void)state;
+  const uint8_t *image = asm_source_assemble(&a, text, sizeof text - 1, "tile.sass", NULL, &bytes, &e);
+  if (!image) fail_msg("%s", e.msg);
+  OK(cuModuleLoadData(&m, image));
+  OK(cuModuleGetFunction(&tile, m, "tile"));
+  OK(cuModuleGetFunction(&plain, m, "plain"));
+  OK(cuMemAlloc_v2(&out, sizeof got));
+  void *params[] = {&out};
+  for (int tiled = 0; tiled < 2; tiled++) {
+    OK(cuMemsetD32_v2(out, 0xffffffff, THREADS + 1));
+    OK(cuLaunchKernel(tiled ? tile : plain, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL));
+    OK(cuMemcpyDtoH_v2(got, out, sizeof got));
+    for (unsigned i = 0; i <= THREADS; i++) assert_int_equal(got[i], i < (tiled ? THREADS : 1u) ? i : 0xffffffff);
+  }
+  OK(cuMemFree_v2(out));
+  OK(cuModuleUnload(m));
+  arena_free(&a);
 }
 
 static void loading(void **state)
@@ -321,7 +360,7 @@ static void faults_stick(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(no_tensor_maps),
+      cmocka_unit_test(no_tensor_maps), cmocka_unit_test(tiles),
       cmocka_unit_test(loading), cmocka_unit_test(variables), cmocka_unit_test(launches),
       cmocka_unit_test(bad_configurations), cmocka_unit_test(what_a_kernel_says), cmocka_unit_test(occupancy),
       cmocka_unit_test(faults_stick),

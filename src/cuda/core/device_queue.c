@@ -198,6 +198,7 @@ static CUresult read_launch(struct device_grid *g, const uint64_t *arg, const ui
     q->grid[i] = (uint32_t)dims[i];
     q->block[i] = (uint32_t)dims[3 + i];
   }
+  kernel_own_block(q);
   return kernel_check(q);
 }
 

@@ -37,6 +37,7 @@ CUresult enqueue_kernel(struct shim *s, const struct launch_request *q)
   struct launch_request here = *q;
   here.cores = green_cores(q->stream);
   if (!here.cores && !q->stream->context) here.cores = green_cores_of(context_current(s));
+  kernel_own_block(&here);
   CUresult r = kernel_prepare(&here, &packed);
   if (r != CUDA_SUCCESS) return r;
   struct graph_op op = { .type = NODE_KERNEL, .kernel = { .q = here, .handle = q->named ? q->named : q->function } };

@@ -82,6 +82,7 @@ struct graph_node {
   size_t index;        /* while a graph is copied or searched */
   bool mark;           /* while a graph is searched */
   bool disabled;
+  bool captured;       /* from an operation of a stream, not by a function of graphs */
   struct command *command; /* while a launch is given to the front end: what others come behind */
 };
 

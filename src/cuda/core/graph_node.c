@@ -51,6 +51,7 @@ static CUresult read_kernel(struct launch_request *q, const CUDA_KERNEL_NODE_PAR
   uint8_t *packed;
   memcpy(q->grid, p->grid, sizeof q->grid);
   memcpy(q->block, p->block, sizeof q->block);
+  kernel_own_block(q);
   q->shared = p->shared;
   q->params = p->params;
   if (!q->params && q->function->kernel->n_params == 0) q->params = (void **)(uintptr_t)none;

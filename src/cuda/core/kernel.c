@@ -172,6 +172,12 @@ CUresult kernel_check(const struct launch_request *q)
   return CUDA_SUCCESS;
 }
 
+void kernel_own_block(struct launch_request *q)
+{
+  const struct module_kernel *k = q->function->kernel;
+  if (k->tile && volume(q->block) == 1 && volume(k->req_threads)) memcpy(q->block, k->req_threads, sizeof q->block);
+}
+
 bool kernel_read_extra(struct launch_request *q, void **extra)
 {
   for (; extra && extra[0] != LAUNCH_PARAM_END; extra += 2) {

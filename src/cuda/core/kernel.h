@@ -36,6 +36,9 @@ struct launch_request {
   struct graph_run *run;     /* the launch of a graph that it belongs to; NULL: none */
 };
 
+/* Kernels made of tiles (CUDA Tile IR) are launched with blocks of one thread: these become the block that the kernel
+ * was compiled for. Others are left as they are. */
+void kernel_own_block(struct launch_request *);
 /* Takes the parameter block from cuLaunchKernel's `extra`: pairs of a key and its value, up to
  * LAUNCH_PARAM_END. False: another key. */
 bool kernel_read_extra(struct launch_request *, void **extra);

@@ -98,11 +98,13 @@ struct join_check {
   bool joined;
 };
 
+/* A node that the program itself has put into the graph, and then before a stream, need not be waited for: the stream
+ * has captured nothing behind it. NCCL ends each of its operations with such a node. */
 static void check_joined(struct stream *st, void *data)
 {
   struct join_check *j = data;
   for (size_t i = 0; st->capture == j->capture && i < st->tips.n; i++)
-    j->joined &= st->tips.node[i]->mark;
+    j->joined &= st->tips.node[i]->mark || !st->tips.node[i]->captured;
 }
 
 /* Marks what the stream has waited for. */
@@ -168,7 +170,9 @@ bool capture_records(struct shim *s, struct stream *st, const struct graph_op *o
   if (!c) return false;
   if (c->spoilt) return *r = CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, true;
   *r = graph_append(s, &n, c->graph, st->tips.node, st->tips.n, op);
-  if (*r == CUDA_SUCCESS) set_tips(&st->tips, &n, 1);
+  if (*r != CUDA_SUCCESS) return true;
+  n->captured = true;
+  set_tips(&st->tips, &n, 1);
   return true;
 }
 
