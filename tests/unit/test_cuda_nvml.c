@@ -24,6 +24,10 @@ nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t, char *, unsigned);
 nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t, char *, unsigned);
 nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t, int *, int *);
 nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t, nvmlMemory_t *);
+nvmlReturn_t nvmlDeviceGetArchitecture(nvmlDevice_t, unsigned *);
+nvmlReturn_t nvmlDeviceGetComputeMode(nvmlDevice_t, int *);
+nvmlReturn_t nvmlDeviceGetBAR1MemoryInfo(nvmlDevice_t, void *);
+nvmlReturn_t nvmlDeviceGetFanSpeed(nvmlDevice_t, unsigned *);
 nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t, nvmlMemory_v2_t *);
 nvmlReturn_t nvmlDeviceGetPciInfo_v3(nvmlDevice_t, nvmlPciInfo_t *);
 nvmlReturn_t nvmlDeviceGetCurrPcieLinkGeneration(nvmlDevice_t, unsigned *);
@@ -226,6 +230,23 @@ static void links(void **state)
   assert_int_equal(nvmlDeviceGetGpuFabricInfoV(gpu(0), info), NVML_ERROR_NOT_SUPPORTED);
 }
 
+/* An A100 is of nvmlDeviceArchitecture_t's number 7. What a simulated GPU does not have is "not supported", not a missing function. */
+static void unsupported(void **state)
+{
+  unsigned number = 0, fan = 77;
+  int mode = 77;
+  char bar1[64] = {0};
+  (void)state;
+  assert_int_equal(nvmlDeviceGetArchitecture(gpu(0), &number), NVML_SUCCESS);
+  assert_int_equal(number, 7);
+  assert_int_equal(nvmlDeviceGetComputeMode(gpu(0), &mode), NVML_SUCCESS);
+  assert_int_equal(mode, 0);
+  assert_int_equal(nvmlDeviceGetBAR1MemoryInfo(gpu(0), bar1), NVML_ERROR_NOT_SUPPORTED);
+  assert_int_equal(nvmlDeviceGetFanSpeed(gpu(0), &fan), NVML_ERROR_NOT_SUPPORTED);
+  assert_int_equal(fan, 77);
+  assert_int_equal(nvmlDeviceGetFanSpeed(NULL, &fan), NVML_ERROR_INVALID_ARGUMENT);
+}
+
 static void field_values(void **state)
 {
   (void)state;
@@ -255,7 +276,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(starting), cmocka_unit_test(devices),      cmocka_unit_test(memory), cmocka_unit_test(ways),
-    cmocka_unit_test(links),    cmocka_unit_test(field_values), cmocka_unit_test(ending),
+    cmocka_unit_test(links),    cmocka_unit_test(field_values), cmocka_unit_test(unsupported), cmocka_unit_test(ending),
   };
   return cmocka_run_group_tests(tests, dgx, NULL);
 }

@@ -110,6 +110,26 @@ nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t device, int *major,
   ON_GPU(device, capability(nvml_params(s, gpu), major, minor));
 }
 
+/* nvmlDeviceArchitecture_t by compute capability, the newest first. */
+static nvmlReturn_t architecture(const struct params *p, unsigned *number)
+{
+  static const struct { unsigned sm, number; } rows[] = {{100, 10}, {90, 9}, {89, 8}, {80, 7}, {75, 6}, {70, 5}};
+  for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    if (p->arch_sm >= rows[i].sm) return ANSWER(number, rows[i].number);
+  return NVML_ERROR_NOT_SUPPORTED;
+}
+
+nvmlReturn_t nvmlDeviceGetArchitecture(nvmlDevice_t device, unsigned *number)
+{
+  ON_GPU(device, architecture(nvml_params(s, gpu), number));
+}
+
+/* NVML_COMPUTEMODE_DEFAULT: any number of contexts. */
+nvmlReturn_t nvmlDeviceGetComputeMode(nvmlDevice_t device, int *mode)
+{
+  ON_GPU(device, ANSWER(mode, 0));
+}
+
 /* Used: by this process, as others have GPUs of their own (docs/exec.md, "Several processes"); by all clients of the
  * Multi-Process Service. */
 static nvmlMemory_t memory_of(const struct shim *s, unsigned gpu)
