@@ -440,6 +440,13 @@ P
 }
 report capture "$(capture | head -n 1)"
 
+# A program that asks about its work again and again, and does nothing else, comes to an end without time.
+asks() {
+  timeout 60 "$BIN" exec --functional --quiet "$scratch/asks" >"$scratch/out" 2>"$scratch/err" || echo "exit status $?"
+  says "$scratch/out" right
+}
+report "asks --functional" "$(asks | head -n 1)"
+
 # Processes that capture into one folder at the same time: every launch of each of them has its file and its line.
 crowd() {
   rm -rf "$scratch/crowd"
