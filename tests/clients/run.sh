@@ -2,20 +2,23 @@
 # Python packages that open the CUDA driver or bring their own runtime, unmodified, under `warpstep exec
 # --functional`: Numba's CUDA target, CuPy, tinygrad's CUDA backend, Triton, PyTorch, JAX, XGBoost, CatBoost, Taichi, FAISS,
 # cuFINUFFT, bitsandbytes, ONNX Runtime, OpenMM, spconv, Qiskit Aer, TensorFlow, and what stands on PyTorch: transformers, diffusers,
-# timm, torchvision, PyTorch Geometric, peft, accelerate, Lightning, torchao, xFormers, Liger; Warp, PyCUDA, cuda.core, cuDF. A package that the interpreter does not find is skipped with a line. Each script checks its results
+# timm, torchvision, PyTorch Geometric, peft, accelerate, Lightning, torchao, xFormers, Liger; Warp, PyCUDA, cuda.core, cuDF, cuML, cuTile, CuTe DSL, TileLang. A package that the interpreter does not find is skipped with a line. Each script checks its results
 # against NumPy or against what the package does without a GPU.
 #
 #   tests/clients/run.sh [numba|cupy|cupy_libs|tinygrad|triton|torch|torch_layers|torch_train|jax|
 #                         xgboost|catboost|taichi|faiss|cufinufft|bitsandbytes|onnxruntime|openmm|
 #                         spconv|qiskit_aer|tensorflow|torch_more|torch_compile|transformers|diffusers|timm|
 #                         torchvision|torch_geometric|peft|accelerate|lightning|torchao|xformers|liger_kernel|
-#                         warp|pycuda|cuda_core|cudf ...]
+#                         warp|pycuda|cuda_core|cudf|torch_distributed|cuml|cuda_tile|cutlass|tilelang ...]
 #
 # cupy_libs: what calls cuBLAS, cuFFT, cuRAND, cuSOLVER, cuSPARSE. torch_layers: what calls cuDNN. torch_more: graphs, sparse and nested
 # tensors, linear algebra, process groups. torch_compile: Inductor. torch_train: a ResNet, an
 # LSTM, a transformer, STEPS steps each (2; the 20 of docs/pytorch.md take minutes).
 #
-# warp, cuda_core, cudf: with stripped runtimes inside, whose archives WARPSTEP_CUDART names (docs/python.md).
+# torch_distributed: a process for each of two GPUs of MACHINE (dgx-a100). cuml: with cuVS and cuGraph.
+# tilelang: nvcc of CUDA compiles what it writes.
+#
+# warp, cuda_core, cudf, cuml, cutlass: with stripped runtimes inside, whose archives WARPSTEP_CUDART names (docs/python.md).
 #
 # Environment: BIN (build/warpstep), PYTHON (an interpreter with the packages: python3), GPU (rtx-3070),
 # CUDA (toolkit, for its libnvrtc: /usr/local/cuda), TINYGRAD_TESTS (folder `test` of tinygrad's repository: its
@@ -27,7 +30,7 @@ root=$(cd "$here/../.." && pwd)
 bin=$(realpath "${BIN:-$root/build/warpstep}")
 python=${PYTHON:-$(command -v python3)}
 export LD_LIBRARY_PATH=${CUDA:-/usr/local/cuda}/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-export CUDA_PATH=${CUDA:-/usr/local/cuda} DEV=CUDA NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS=0
+export CUDA_PATH=${CUDA:-/usr/local/cuda} CUDA_HOME=${CUDA:-/usr/local/cuda} DEV=CUDA NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS=0
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 
@@ -62,6 +65,7 @@ package() {
   case $1 in
   qiskit_aer | torch_geometric | liger_kernel) echo "$1" ;;
   cuda_core) echo cuda.core ;;
+  cuda_tile) echo cuda.tile ;;
   *) echo "${1%%_*}" ;;
   esac
 }
@@ -70,7 +74,7 @@ failed=0
 [ $# -gt 0 ] || set -- numba cupy cupy_libs tinygrad triton torch torch_layers torch_train jax \
   xgboost catboost taichi faiss cufinufft bitsandbytes onnxruntime openmm spconv qiskit_aer tensorflow torch_more torch_compile \
   transformers diffusers timm torchvision torch_geometric peft accelerate lightning torchao xformers liger_kernel \
-  warp pycuda cuda_core cudf
+  warp pycuda cuda_core cudf torch_distributed cuml cuda_tile cutlass tilelang
 for name; do
   if ! "$python" -c "import numpy, importlib.util as u, sys; sys.exit(not u.find_spec('$(package "$name")'))" 2>/dev/null; then
     echo "ok clients $name # SKIP $python does not have it"
@@ -78,7 +82,9 @@ for name; do
   fi
   args=()
   [ "$name" = torch_train ] && args=(all "${STEPS:-2}")
-  if timeout 1800 "$bin" exec --functional --quiet --gpu "${GPU:-rtx-3070}" "$python" -W ignore \
+  where=(--gpu "${GPU:-rtx-3070}")
+  [ "$name" = torch_distributed ] && where=(--machine "${MACHINE:-dgx-a100}")
+  if timeout 1800 "$bin" exec --functional --quiet "${where[@]}" "$python" -W ignore \
     "$here/client_$name.py" "${args[@]}" >"$scratch/out" 2>"$scratch/err"; then
     echo "ok clients $name: $(grep -c '^ok' "$scratch/out") checks"
   else
