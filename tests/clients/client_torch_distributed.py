@@ -1,6 +1,7 @@
 """torch.distributed with the wheel's NCCL: a process for each of two GPUs (exec --machine), collectives and training in shares, against
 the same on the CPU in one process."""
 import traceback
+
 import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
@@ -52,6 +53,14 @@ def sums(rank):
     t = torch.arange(300000.0, device="cuda") + rank
     dist.all_reduce(t)
     assert torch.equal(t.cpu(), torch.arange(300000.0) * WORLD + 1)
+
+
+def rounds(rank):
+    """Many sums of the size that goes by NCCL's protocol LL: eight bytes with a flag in them, which are seen whole or not at all."""
+    for i in range(60):
+        t = torch.arange(20000.0, device="cuda") + rank + i
+        dist.all_reduce(t)
+        assert torch.equal(t.cpu(), torch.arange(20000.0) * WORLD + 1 + WORLD * i)
 
 
 def collectives(rank):
@@ -140,7 +149,7 @@ def symmetric_memory(rank):
     assert (torch.ops.symm_mem.one_shot_all_reduce(t, "sum", dist.group.WORLD.group_name) == 3).all()
 
 
-CHECKS = [sums, collectives, messages, data_parallel, fully_sharded, tensor_parallel, batch_norm, captured, symmetric_memory]
+CHECKS = [sums, rounds, collectives, messages, data_parallel, fully_sharded, tensor_parallel, batch_norm, captured, symmetric_memory]
 
 
 def rank_main(rank, port):

@@ -118,6 +118,8 @@ struct shim {
   const struct board *dropped; /* what has not begun there never will (task.c); NULL: none */
   bool ending;              /* the program ends: its functions are called no more */
   struct end_watch end;     /* of what is under way then */
+  uint64_t asked_at;        /* `calls` at the last question that was answered with "not ready" (task.c) */
+  unsigned asked;           /* such questions without rest, to a limit */
   bool may_pause;           /* who lets time pass may stop doing so */
   bool function_polls;      /* the stream's function that runs now (host_call.h) has polled (poll_trap.h) */
   bool looked_after;        /* progress.h */

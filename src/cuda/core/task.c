@@ -10,7 +10,7 @@
 #include "cuda/core/shim.h"
 
 enum { POLL_NS = 100000, POLLS_UNTIL_TOLD = 20000 }; /* some seconds */
-static const uint64_t NOMINAL_QUESTION_PS = 1000000000; /* a millisecond: some 50,000 warp instructions */
+enum { QUESTION_PS = 1000000, QUESTIONS_DOUBLE = 10, CALLS_BETWEEN = 3 }; /* 1 us; 1 ms from the eleventh on */
 
 /* Giving them ------------------------------------------------------------------------------------------ */
 
@@ -161,14 +161,18 @@ enum front_stop task_run(struct shim *s, uint64_t until)
   return run_front(s, until, NULL, true);
 }
 
-/* Where no launch is timed, times are nominal and far longer than a GPU's: what a question asks about would be over after
- * very many of them, and a kernel that goes on beside the host (kernel_turns.h) stands in calls that wait for nothing. So
- * each question lets much pass. */
+/* Where no launch is timed, times are nominal and far longer than a GPU's: what a question asks about would be over
+ * after very many of them, and a kernel that goes on beside the host (kernel_turns.h) stands in calls that wait for
+ * nothing. So questions without rest let more and more pass. */
 static void pass_nominal_time(struct shim *s)
 {
   if (s->live || s->options.timed || s->host_turns || s->front.busy) return;
-  task_run(s, front_gpus_now(&s->front) + NOMINAL_QUESTION_PS);
-  timeline_wait(&s->time, s->time.now + NOMINAL_QUESTION_PS);
+  if (s->calls > s->asked_at + CALLS_BETWEEN) s->asked = 0;
+  const uint64_t pass = (uint64_t)QUESTION_PS << s->asked;
+  if (s->asked < QUESTIONS_DOUBLE) s->asked++;
+  s->asked_at = s->calls;
+  task_run(s, front_gpus_now(&s->front) + pass);
+  timeline_wait(&s->time, s->time.now + pass);
 }
 
 CUresult task_not_ready(struct shim *s, const struct shared_record *r)

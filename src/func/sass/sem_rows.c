@@ -145,7 +145,7 @@ INLINE uint8_t *lane_at(const struct lane_block *b, const uint64_t *addr, unsign
   return b->base + i * b->apart + (addr[i] & b->in);
 }
 
-INLINE void load_lane(uint32_t *restrict rows, unsigned row, const uint8_t *restrict p, unsigned i, unsigned bytes)
+INLINE void load_words(uint32_t *restrict rows, unsigned row, const uint8_t *restrict p, unsigned i, unsigned bytes)
 {
   for (unsigned k = 0; k < (bytes + 3) / 4; k++) {
     uint32_t v = 0;
@@ -154,11 +154,33 @@ INLINE void load_lane(uint32_t *restrict rows, unsigned row, const uint8_t *rest
   }
 }
 
-INLINE void store_lane(const uint32_t *restrict rows, unsigned row, uint8_t *restrict p, unsigned i, unsigned bytes)
+INLINE void store_words(const uint32_t *restrict rows, unsigned row, uint8_t *restrict p, unsigned i, unsigned bytes)
 {
   for (unsigned k = 0; k < (bytes + 3) / 4; k++) {
     uint32_t v = rows[k * row + i];
     memcpy(p + 4 * k, &v, bytes < 4 ? bytes : 4);
+  }
+}
+
+/* Eight bytes go at once where there are so many: the GPU of another process may look at them meanwhile, and no GPU shows
+ * half of such a store (NCCL's protocol LL has a number and its flag there). */
+INLINE void load_lane(uint32_t *restrict rows, unsigned row, const uint8_t *restrict p, unsigned i, unsigned bytes)
+{
+  if (bytes < 8) return load_words(rows, row, p, i, bytes);
+  for (unsigned k = 0; k < bytes / 8; k++) {
+    uint64_t v;
+    memcpy(&v, p + 8 * k, sizeof v);
+    rows[2 * k * row + i] = (uint32_t)v;
+    rows[(2 * k + 1) * row + i] = (uint32_t)(v >> 32);
+  }
+}
+
+INLINE void store_lane(const uint32_t *restrict rows, unsigned row, uint8_t *restrict p, unsigned i, unsigned bytes)
+{
+  if (bytes < 8) return store_words(rows, row, p, i, bytes);
+  for (unsigned k = 0; k < bytes / 8; k++) {
+    const uint64_t v = rows[2 * k * row + i] | (uint64_t)rows[(2 * k + 1) * row + i] << 32;
+    memcpy(p + 8 * k, &v, sizeof v);
   }
 }
 
