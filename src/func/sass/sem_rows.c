@@ -162,8 +162,8 @@ INLINE void store_words(const uint32_t *restrict rows, unsigned row, uint8_t *re
   }
 }
 
-/* Eight bytes go at once where there are so many: the GPU of another process may look at them meanwhile, and no GPU shows
- * half of such a store (NCCL's protocol LL has a number and its flag there). */
+/* Eight bytes go at once where there are so many: the GPU of another process may look at them meanwhile, and no GPU
+ * shows half of such a store (NCCL's protocol LL has a number and its flag there). */
 INLINE void load_lane(uint32_t *restrict rows, unsigned row, const uint8_t *restrict p, unsigned i, unsigned bytes)
 {
   if (bytes < 8) return load_words(rows, row, p, i, bytes);
