@@ -155,8 +155,10 @@ static bool start_mps(struct exec_run *x, struct share_hub *hub, struct err *e)
   char dir[PATH_MAX];
   struct preset p;
   TRY(presets_dir(x->presets, dir, sizeof dir, e) && preset_load(x->gpu, dir, &p, e));
+  const struct mps_way way = {.threads = x->threads ? x->threads : 1, .usage = x->html != NULL,
+                              .shown = x->timeline ? &x->shown : NULL};
   const bool ok = cut_first(x, &p, e) && program_settings_apply(x->out, &x->text, &p, e) &&
-                  mps_hub_start(hub, &p.params, (struct mps_way){x->threads ? x->threads : 1, x->html != NULL}, e);
+                  mps_hub_start(hub, &p.params, way, e);
   preset_free(&p);
   return ok;
 }

@@ -315,8 +315,6 @@ static int check_ranks(const struct cli_command *cmd, const struct exec_run *x)
 static int check_share(const struct cli_command *cmd, const struct exec_run *x)
 {
   if (!x->share && !x->mps) return CLI_OK;
-  if (x->mps && x->timeline)
-    return cli_usage_error(cmd, "--share mps: not with --timeline, which looks into the GPU");
   if (x->machine) return cli_usage_error(cmd, "--share: for one GPU, not with --machine");
   if (x->mig && strchr(x->mig, ',')) return cli_usage_error(cmd, "--share: for one instance, not for several");
   if (!x->timed || x->which || x->what_if.costs)

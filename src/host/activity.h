@@ -17,37 +17,20 @@
 #ifndef WS_HOST_ACTIVITY_H
 #define WS_HOST_ACTIVITY_H
 
-#include "base/err.h"
 #include "config/params.h"
-#include "host/pipe_log.h"
+#include "host/activity_choice.h"
 #include "host/timeline.h"
 
-/* What goes into the file. */
-struct activity_choice {
-  bool warps;                  /* those that `which` names, else none */
-  struct pipe_choice which;
-  unsigned first_sm, last_sm;  /* whose CTAs and warps */
-  uint64_t from, to;           /* what begins in [from, to), units */
-};
-
-/* All but warps. */
-struct activity_choice activity_choice_default(void);
-/* "3" or "0-7". */
-bool activity_choice_sms(struct activity_choice *, const char *text, struct err *e);
-/* Whether a GPU of n_sms has these SMs. */
-bool activity_choice_fits(const struct activity_choice *, unsigned n_sms, struct err *e);
-bool activity_choice_warps(struct activity_choice *, const char *text, struct err *e);
-/* "100:200", "100:" or ":200". */
-bool activity_choice_window(struct activity_choice *, const char *text, struct err *e);
-/* The same in microseconds, of a file with a unit of 1000 ps. */
-bool activity_choice_us(struct activity_choice *, const char *text, struct err *e);
-
 struct activity;
+struct sm_stay_list;
 
 /* Of n GPUs. What is of a GPU takes its number, from 0. */
 struct activity *activity_new(const struct activity_choice *, const struct params *const *, unsigned n,
                               uint64_t unit_ps);
 void activity_free(struct activity *);
+/* Before anything is told it: one of several of the same GPU, with this number, whose files one behind the other are a
+ * file, too. Groups have the name, "client 1: ", in front; it is the caller's as long as this is there. */
+void activity_one_of(struct activity *, uint32_t number, const char *name);
 const struct sim_observers *activity_observers(const struct activity *, unsigned gpu);
 
 /* A call of the program's thread `thread`, any number that tells it from others. */
@@ -85,6 +68,8 @@ void activity_link(struct activity *, const struct activity_link *);
 void activity_begin(struct activity *, unsigned gpu, uint64_t start);
 /* CTAs that have not ended do so at the kernel's end. */
 void activity_ran(struct activity *, const struct step_source *, const struct activity_kernel *);
+/* Of one that was in a simulator of another process, which tells what its SMs did. */
+void activity_stayed(struct activity *, const struct sm_stay_list *, const struct activity_kernel *);
 
 /* Whether there are CTAs in it, on the SMs and in the time that were chosen. */
 bool activity_has_ctas(const struct activity *);

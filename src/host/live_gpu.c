@@ -146,6 +146,12 @@ uint64_t live_now(const struct simulator *s)
   return later(k->start, program_time(k, now, k->stood));
 }
 
+uint64_t live_time(const struct simulator *s, uint64_t gpu_ps)
+{
+  const struct live_clock *k = clock_of(s);
+  return later(k->start, program_time(k, gpu_ps, stood_at(k, gpu_ps, false)));
+}
+
 void live_stand(struct simulator *s, uint64_t from, uint64_t until)
 {
   struct live_clock *k = clock_of(s);

@@ -65,6 +65,8 @@ struct live_end {
   bool copy;   /* it was one, without a result */
   bool failed; /* of a copy: an address was not mapped; what could be moved, was */
   uint64_t start_ps, end_ps; /* when it reached the GPU; its last CTA and last store in L2, or when it was cut short */
+  const struct sm_stay_list *stays; /* of a launch in another's GPU that is asked for them (host/sm_stays.h); else NULL.
+                                       Good as long as the result's pointers */
   struct sim_result result;  /* of launches that a fault of another cut short fault.kind is FAULT_NONE.
                                 Its pointers are good until the next call of live_run, live_open or simulate */
 };
@@ -107,5 +109,7 @@ void live_cut(struct simulator *);
 bool live_take(struct simulator *, struct live_end *);
 /* The program's time up to which the GPU has gone, ps; 0 while nothing is there. */
 uint64_t live_now(const struct simulator *);
+/* The program's time of a moment of the GPU's clock, ps of both, in the run that goes on or was the last. */
+uint64_t live_time(const struct simulator *, uint64_t gpu_ps);
 
 #endif

@@ -400,6 +400,9 @@ static void keep_end(struct mps_client *c, void *who, const struct live_end *x, 
   snprintf(e->end.limiter, sizeof e->end.limiter, "%s", r->limiter ? r->limiter : "");
   e->end.end.who = who;
   if (!x->copy) keep_counted(e, r, u);
+  if (x->stays) e->stays = *x->stays;
+  e->end.n_stays = e->stays.n_stays, e->end.n_states = e->stays.n_states, e->end.lost = e->stays.lost;
+  e->end.end.stays = NULL;
   if (!e->counted && r->together < 2) r->together = 2;
   r->isa = NULL, r->mix = r->thread_mix = NULL, r->where = NULL, r->limiter = NULL, r->n_groups = 0;
   r->instances = NULL, r->profile = NULL, r->hazards = NULL, r->fault.source = NULL;
@@ -408,13 +411,20 @@ static void keep_end(struct mps_client *c, void *who, const struct live_end *x, 
 
 void mps_client_ended(struct mps_work *w, const struct live_end *x, const struct usage *u)
 {
+  struct sm_stay_list nobodys = {0};
   if (!w->client->gone) keep_end(w->client, w->who, x, u);
+  else if (x->stays) nobodys = *x->stays;
+  sm_stay_list_free(&nobodys);
   mps_work_free(w);
 }
 
 void mps_client_told(struct mps_client *c)
 {
-  while (c->n_ends) mem_free(c->ends[--c->n_ends].counted);
+  while (c->n_ends) {
+    struct mps_ended *e = &c->ends[--c->n_ends];
+    mem_free(e->counted);
+    sm_stay_list_free(&e->stays);
+  }
 }
 
 /* --- what kernels print ------------------------------------------------------------------------- */

@@ -15,6 +15,7 @@ struct mps_program_code;
 struct mps_ended {
   struct mps_end end;
   uint8_t *counted; /* mps_counted_bytes; NULL: none */
+  struct sm_stay_list stays;
 };
 
 struct mps_client {
@@ -67,7 +68,7 @@ struct mps_work *mps_client_copy(struct mps_client *, unsigned number, const voi
 bool mps_work_before(const struct mps_work *, const struct mps_work *);
 struct live_launch mps_work_launch(const struct mps_work *, struct gmem *all);
 void mps_work_free(struct mps_work *);
-/* It has, and is gone; its client will be told. usage: of the run, NULL: not asked for. */
+/* It has, and is gone; its client will be told, and has the end's stays. usage: of the run, NULL: not asked for. */
 void mps_client_ended(struct mps_work *, const struct live_end *, const struct usage *);
 /* He has been. */
 void mps_client_told(struct mps_client *);

@@ -33,6 +33,11 @@ struct mps_counted {
   uint64_t n_points;
 };
 
+struct mps_stays {
+  struct mps_stays *next;
+  struct sm_stay_list list;
+};
+
 struct mps_sent {
   const struct inst *inst;
   uint64_t place, n;
@@ -51,6 +56,7 @@ struct mps_link {
   struct live_end *ended;
   uint32_t n_ended, taken, room_ended;
   struct mps_counted *counted; /* of `ended` */
+  struct mps_stays *stays;     /* likewise */
   uint64_t now, ctas_done, heap;
   const struct isa *isa;      /* of its launches */
   struct sim_options options; /* of the last launch: its poll */
@@ -322,6 +328,11 @@ static void copy_there(void *link, const struct live_copy *c)
 static void forget_ended(struct mps_link *k)
 {
   k->n_ended = k->taken = 0;
+  for (struct mps_stays *x; (x = k->stays);) {
+    k->stays = x->next;
+    sm_stay_list_free(&x->list);
+    mem_free(x);
+  }
   for (struct mps_counted *c; (c = k->counted);) {
     k->counted = c->next;
     mem_free(c->count);
@@ -348,6 +359,26 @@ static bool take_counted(struct mps_link *k, const struct mps_end *x)
          get(k, c->point, x->n_points * sizeof *c->point);
 }
 
+/* What SMs say of a launch comes behind that. */
+static bool take_stays(struct mps_link *k, struct mps_end *x)
+{
+  if (!x->n_stays && !x->lost) return true;
+  struct mps_stays *s = mem_zeroed(1, sizeof *s);
+  struct sm_stay_list *l = &s->list;
+  uint64_t states = 0;
+  *s = (struct mps_stays){.next = k->stays, .list = {.lost = x->lost}};
+  k->stays = s;
+  l->stay = mem_alloc(x->n_stays * sizeof *l->stay + 1);
+  l->state = mem_alloc(x->n_states * sizeof *l->state + 1);
+  if (!get(k, l->stay, x->n_stays * sizeof *l->stay) || !get(k, l->state, x->n_states * sizeof *l->state)) return false;
+  for (uint32_t i = 0; i < x->n_stays; i++) states += l->stay[i].n_states;
+  BUG_ON(states != x->n_states);
+  l->n_stays = x->n_stays;
+  l->n_states = x->n_states;
+  x->end.stays = l;
+  return true;
+}
+
 /* The result shows it. Instructions are named by the launch's own code. */
 static void show_counted(struct mps_link *k, struct mps_counted *c, const struct code_view *code, struct sim_result *r)
 {
@@ -368,7 +399,7 @@ static bool take_ends(struct mps_link *k, uint32_t n)
   struct mps_end x;
   struct mps_given was;
   for (; n; n--) {
-    if (!get(k, &x, sizeof x) || (x.count_bytes && !take_counted(k, &x))) return false;
+    if (!get(k, &x, sizeof x) || (x.count_bytes && !take_counted(k, &x)) || !take_stays(k, &x)) return false;
     x.limiter[sizeof x.limiter - 1] = '\0';
     x.end.result.isa = k->isa;
     x.end.result.where = &nowhere;

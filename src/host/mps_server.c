@@ -11,7 +11,10 @@
 #include "base/host_memory.h"
 #include "base/place.h"
 #include "host/mps_client.h"
+#include "host/perfetto.h"
 #include "host/usage.h"
+
+enum { PS_PER_NS = 1000 };
 
 struct mps_server {
   struct params params;
@@ -27,7 +30,22 @@ struct mps_server {
   struct mps_work *first;                 /* given, not begun, in their order */
   uint64_t sequence;
   uint64_t now;       /* ps */
+  uint32_t n_let_in;
+  struct sm_stays *stays; /* NULL: nobody wants to know */
 };
+
+static uint64_t time_of(const void *server, uint64_t gpu_ps)
+{
+  return live_time(((const struct mps_server *)server)->simulator, gpu_ps);
+}
+
+static void watch_sms(struct mps_server *s, const struct activity_choice *shown)
+{
+  const struct sm_stays_way way = {.choice = shown, .unit = PS_PER_NS, .most = PERFETTO_MAX_SLICES / s->params.gpu_sms,
+                                   .time = time_of, .ctx = s};
+  s->stays = sm_stays_new(&way, &s->params);
+  s->options.observers = sm_stays_observers(s->stays);
+}
 
 struct mps_server *mps_server_new(const struct params *p, struct mps_way way, struct mps_page *page, mps_send_fn *send,
                                   bool (*input)(void *), void *ctx)
@@ -39,6 +57,7 @@ struct mps_server *mps_server_new(const struct params *p, struct mps_way way, st
   if (way.usage) s->options.usage = usage_new();
   s->simulator = simulator_new(&s->params);
   simulator_surround(s->simulator);
+  if (way.shown) watch_sms(s, way.shown);
   s->image = gmem_new(p->vm_page_bits);
   gmem_set_range(s->image, size, 2 * size); /* all it has is its clients' */
   s->program = mps_client_program(s->client);
@@ -215,6 +234,7 @@ static void let_in(struct mps_server *s, unsigned i)
     if (c->join.sms) w.sms = c->sms = some_sms(s, c->join.sms);
     c->in = true;
     c->slot = w.slot;
+    w.number = s->n_let_in++;
     atomic_store(&s->page->process[w.slot], (uint32_t)c->process);
   }
   s->send(s->ctx, i, &w, sizeof w);
@@ -291,6 +311,9 @@ static void take_ended(struct mps_server *s)
     struct mps_work *w = x.who;
     if (x.end_ps > s->now) s->now = x.end_ps;
     if (!x.copy && x.result.end == RUN_FAULT) spread(s, w, &x.result.fault);
+    struct sm_stay_list stays = {0};
+    if (s->stays && !x.copy) sm_stays_take(s->stays, func_source(mps_work_launch(w, s->image).launch->func), &stays);
+    x.stays = &stays;
     mps_client_ended(w, &x, s->options.usage);
   }
   for (unsigned i = 0; i < MPS_PROCESSES; i++)
@@ -340,6 +363,8 @@ static void answer(struct mps_server *s, unsigned i)
     const struct mps_ended *e = &c->ends[k];
     s->send(s->ctx, i, &e->end, sizeof e->end);
     s->send(s->ctx, i, e->counted, mps_counted_bytes(&e->end));
+    s->send(s->ctx, i, e->stays.stay, e->end.n_stays * sizeof *e->stays.stay);
+    s->send(s->ctx, i, e->stays.state, e->end.n_states * sizeof *e->stays.state);
   }
   s->send(s->ctx, i, text, a.print_bytes);
   mps_client_told(c);

@@ -15,12 +15,14 @@
 
 #include <sys/types.h>
 
+#include "host/activity_choice.h"
 #include "host/mps_wire.h"
 
 /* How its GPU runs. */
 struct mps_way {
   unsigned threads; /* of the host */
   bool usage;       /* launches that are alone tell how busy units were over their time (usage.h) */
+  const struct activity_choice *shown; /* what clients want to know of SMs, in ns; NULL: nothing. It is copied */
 };
 
 struct mps_server;

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "host/live_gpu.h"
+#include "host/sm_stays.h"
 #include "host/usage.h"
 #include "load/code_copy.h"
 
@@ -55,6 +56,7 @@ enum mps_status { MPS_JOINED, MPS_TOO_MANY, MPS_NOT_READY, MPS_OTHER_BUILD };
 struct mps_welcome {
   uint32_t status; /* enum mps_status */
   uint32_t slot;   /* 0 to MPS_CLIENTS - 1 */
+  uint32_t number; /* of clients that were let in before */
   struct core_set sms; /* of those that asked for some */
 };
 
@@ -100,12 +102,14 @@ struct mps_answer {
 };
 
 /* Behind it: of a launch that was alone in its run its counters (gpu_count_report), its books (gpu_books) and its
- * points (usage.h). */
+ * points (usage.h); what SMs say of a launch (sm_stays.h). */
 struct mps_end {
   struct live_end end; /* its result without pointers */
   char limiter[32];
   uint64_t count_bytes, book_bytes; /* 0: none */
   uint64_t n_insts, n_points;
+  uint32_t n_stays, n_states;
+  uint64_t lost; /* of them */
 };
 
 static inline uint64_t mps_counted_bytes(const struct mps_end *e)
@@ -117,7 +121,7 @@ static inline uint64_t mps_counted_bytes(const struct mps_end *e)
 static inline uint64_t mps_build(void)
 {
   const uint64_t size[] = {code_copy_build(), sizeof(struct mps_open), sizeof(struct live_copy),
-                           sizeof(struct mps_end)};
+                           sizeof(struct mps_end), sizeof(struct sm_stay), sizeof(struct sm_state)};
   uint64_t hash = 0xcbf29ce484222325u;
   for (unsigned i = 0; i < sizeof size / sizeof *size; i++) hash = (hash ^ size[i]) * 0x100000001b3u;
   return hash;

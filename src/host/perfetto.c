@@ -38,7 +38,7 @@ enum {
 enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3, TYPE_COUNTER = 4 };
 enum { ORDER_EXPLICIT = 3 };                    /* of children: by their ranks */
 enum { FLAG_CLEARED = 1, FLAG_NEEDS_STATE = 2 }; /* of names with numbers: none yet; used */
-enum { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, SEQUENCE = 1 };
+enum { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, FIRST_SEQUENCE = 1, TRACK_BITS = 32 };
 
 struct bytes {
   uint8_t *data;
@@ -59,6 +59,7 @@ struct perfetto {
   struct bytes packet, inner, part; /* being put together */
   struct names events, annotations;
   uint64_t n_tracks, n_slices, lost;
+  uint32_t number; /* among files that may come to be one */
   bool begun;
 };
 
@@ -117,7 +118,7 @@ static void put_message(struct bytes *b, unsigned field, struct bytes *m)
 
 static void end_packet(struct perfetto *p)
 {
-  put_number(&p->packet, PACKET_SEQUENCE, SEQUENCE);
+  put_number(&p->packet, PACKET_SEQUENCE, FIRST_SEQUENCE + (uint64_t)p->number);
   put_number(&p->packet, PACKET_FLAGS, p->begun ? FLAG_NEEDS_STATE : FLAG_CLEARED);
   p->begun = true;
   put_message(&p->out, TRACE_PACKET, &p->packet);
@@ -198,6 +199,11 @@ struct perfetto *perfetto_new(void)
   return mem_zeroed(1, sizeof(struct perfetto));
 }
 
+void perfetto_number(struct perfetto *p, uint32_t number)
+{
+  p->number = number;
+}
+
 static void free_names(struct names *t)
 {
   for (size_t i = 0; i < t->room; i++) mem_free(t->slot[i].text);
@@ -219,12 +225,12 @@ void perfetto_free(struct perfetto *p)
 /* unit: of a track of numbers; NULL: of one of slices. */
 static uint64_t new_track(struct perfetto *p, uint64_t parent, const char *name, const char *unit)
 {
-  uint64_t uuid = ++p->n_tracks;
+  uint64_t uuid = ((uint64_t)p->number << TRACK_BITS) + ++p->n_tracks;
   put_number(&p->inner, TRACK_UUID, uuid);
   put_text(&p->inner, TRACK_NAME, name);
   if (parent) put_number(&p->inner, TRACK_PARENT, parent);
   put_number(&p->inner, TRACK_CHILD_ORDER, ORDER_EXPLICIT);
-  put_number(&p->inner, TRACK_RANK, uuid);
+  put_number(&p->inner, TRACK_RANK, p->n_tracks);
   if (unit) put_text(&p->part, COUNTER_UNIT_NAME, unit);
   if (unit) put_message(&p->inner, TRACK_COUNTER, &p->part);
   put_message(&p->packet, PACKET_TRACK, &p->inner);

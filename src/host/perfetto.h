@@ -29,6 +29,9 @@ struct perfetto_arg {
 
 struct perfetto *perfetto_new(void);
 void perfetto_free(struct perfetto *);
+/* Before its first track: what tells its tracks and names from those of others, so that their files one behind the
+ * other are a file, too; from 0, which it is else. */
+void perfetto_number(struct perfetto *, uint32_t number);
 
 /* A track or a group of tracks; parent 0: at the top. Shown in the order in which they are made. */
 uint64_t perfetto_track(struct perfetto *, uint64_t parent, const char *name);

@@ -3,6 +3,8 @@
  *
  *   program spin N CTAS US              N processes, each with a kernel of CTAS CTAs, one for an SM, that spins US microseconds:
  *                                       how long
+ *   program ladder N CTAS US            N processes, whose kernels of CTAS CTAs fit together on an SM and spin US microseconds, twice
+ *                                       as long, three times …
  *   program priority CTAS US            two, the first with a priority below normal and twice as many CTAs, the second behind a
  *                                       copy of some five microseconds: how long with that copy
  *   program read N MIB                  N processes that each read MIB MiB of their own: how long
@@ -128,6 +130,18 @@ static int spin_for(int which, const struct start *s, int ctas, double us, size_
   CHECK(cudaEventElapsedTime(&took, a, b));
   CHECK(cudaMemcpy(&host, done, sizeof host, cudaMemcpyDeviceToHost));
   printf("%d: %.2f us, %d\n", which, took * 1000, host);
+  return 0;
+}
+
+static int one_of_a_ladder(int which, const struct start *s, int ctas, int us)
+{
+  int *done, khz;
+  CHECK(cudaMalloc(&done, sizeof *done));
+  CHECK(cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, 0));
+  CHECK(cudaDeviceSynchronize());
+  meet(s);
+  spin<<<ctas, 32>>>((long long)(which + 1) * us * khz / 1000, done);
+  CHECK(cudaDeviceSynchronize());
   return 0;
 }
 
@@ -382,6 +396,7 @@ int main(int argc, char **argv)
       setenv("CUDA_MPS_CLIENT_PRIORITY", i ? "0" : "1", 1);
       return spin_for(i, s, i ? n : 2 * n, x, i ? 96 << 10 : 0);
     });
+  if (what == "ladder") return processes(n, [=](int i, const struct start *s) { return one_of_a_ladder(i, s, x, (int)us); });
   if (what == "read") return processes(n, [=](int i, const struct start *s) { return read_mib(i, s, x); });
   if (what == "copy") return processes(n, [=](int i, const struct start *s) { return copy_mib(i, s, x); });
   if (what == "values") return processes(2, values);

@@ -12,7 +12,6 @@ cd "$(dirname "$0")/../.." || exit 2
 refused "a machine" "not with --machine" --share mps --machine dgx-a100
 refused "without time" "not with --functional" --share mps --functional
 refused "strict polls" "not with --spin strict" --share mps --spin strict
-refused "a timeline" "not with --timeline" --share mps --timeline "$scratch/timeline"
 
 lacking=$(lacks_programs)
 [ -r "/proc/self/task/$$/children" ] || [ -r "/proc/$$/task/$$/children" ] || lacking="no /proc/PID/task/TID/children"
@@ -108,6 +107,30 @@ CUDA_MPS_PINNED_DEVICE_MEM_LIMIT=0=2G,1=1M one limit --share mps -- memory
 says limit "0: cudaErrorMemoryAllocation, 25 % left" "1: cudaErrorMemoryAllocation, 25 % left"
 one clients --share mps -- clients 49
 says clients "cudaErrorMpsMaxClientsReached"
+
+# When CTAs of clients are on which SM, and their copies: a file for each, which are one file one behind the other. The same on every run.
+timelines() { # NAME OPTION... -- ARGUMENT...: NAME.all of all, NAME.sums
+  rm -f "$scratch/timeline"*
+  one "$1" --share mps --timeline "$scratch/timeline" --timeline-warps 0 "${@:2}"
+  cat "$scratch/timeline"* >"$scratch/$1.all"
+  cksum "$scratch/timeline"* | cut -d' ' -f1,2 | sort >"$scratch/$1.sums"
+}
+shows() { # NAME LINE CHECK ARGUMENT...: tests/timeline/check.py says this line of NAME.all
+  local line
+  line=$(PYTHONDONTWRITEBYTECODE=1 python3 tests/timeline/check.py "$3" "$scratch/$1.all" "${@:4}" 2>&1)
+  if [ "$line" = "$2" ]; then ok "timeline: $1"; else not_ok "timeline: $1" "$line"; fi
+}
+each() { for _ in $(seq 46); do printf '%s ' "$1"; done | sed 's/ $//'; } # how many CTAs each SM had
+timelines three -- spin 3 46 10
+shows three "$(each 3)" clients 46 1 10
+timelines three-again --threads 2 -- spin 3 46 10
+if [ "$(wc -l <"$scratch/three.sums")" = 3 ] && cmp -s "$scratch/three.sums" "$scratch/three-again.sums"; then ok "timeline: the same again"; else not_ok "timeline: the same again" "$(cat "$scratch/three.sums")"; fi
+CUDA_MPS_ACTIVE_THREAD_PERCENTAGE=50 timelines parted -- spin 2 46 10
+shows parted "$(each 2)" clients 46 1 10
+timelines ladder -- ladder 3 46 10
+shows ladder "$(each 3)" clients 46 3 10 10
+timelines copies -- copy 2 2
+shows copies "" engines 2097152
 
 # Programs that check themselves, as clients: the device's heap, grid.sync().
 for name in heap grid_sync; do

@@ -3,6 +3,10 @@
 check.py exec FILE JSON SAID: a file of program.c with the warps of CTA 0, held against its launches and what it said of its copies.
 check.py pair FILE JSON: a file of pair.c.
 check.py part FILE WHOLE SMS FROM TO: the calls, operations and CTAs on the first SMS SMs that begin in [FROM, TO) ns.
+check.py clients FILE CTAS PER_SM US [MORE]: files of clients of the Multi-Process Service, one behind the other: of tests/mps/program.cu,
+each a kernel of CTAS CTAs of a warp, of which PER_SM are at once on an SM and spin US microseconds, those of each further client MORE longer; with the
+warps of CTA 0.
+check.py engines FILE BYTES: their copies of so many bytes to the device, which one engine carries.
 check.py library FILE: Perfetto's own description of the format reads the same slices. 77: there is none."""
 import collections
 import json
@@ -185,6 +189,44 @@ def part(path, whole, sms, first, end):
     equal("slices", said(a, a.slices), said(b, wanted))
 
 
+def clients(path, ctas, per_sm, us, more=0):
+    """Each client has its own tracks. No SM has more CTAs of all clients than fit, none of a client is there twice or is missing; each
+    spins its time, within its kernel, which ends when its add has arrived. Who comes when the GPU is full has SMs that others leave."""
+    trace = perfetto_trace.Trace(path)
+    names = sorted({trace.path(s.track)[0].split(":")[0] for s in trace.slices})
+    equal("clients", names, [f"client {i}" for i in range(len(names))])
+    by_sm = collections.defaultdict(list)
+    for i, name in enumerate(names):
+        spins = (float(us) + i * float(more)) * 1000
+        kernel, = (s for s in trace.under(f"{name}: streams") if "launch" in s.args)
+        stays = trace.under(f"{name}: SMs")
+        mine = [s for s in stays if "cta" in s.args and "warp" not in s.args]
+        equal(f"{name}: CTAs", sorted(s.args["cta"] for s in mine), list(range(int(ctas))))
+        warps = [s for s in stays if "warp" in s.args]
+        equal(f"{name}: warps of CTA 0", [(w.args["cta"], w.args["warp"]) for w in warps], [(0, 0)])
+        cta, = (s for s in mine if s.args["cta"] == 0)
+        equal(f"{name}: when", (min(w.begin for w in warps), max(w.end for w in warps), {trace.path(w.track)[1] for w in warps}),
+              (cta.begin, cta.end, {trace.path(cta.track)[1]}))
+        waits = sum(s.end - s.begin for s in stays if is_state(s))
+        equal(f"{name}: states of those warps", waits, sum(w.end - w.begin for w in warps))
+        for s in mine:
+            if s.begin < kernel.begin or s.end >= kernel.end or not 0 <= s.end - s.begin - spins < 1500:
+                sys.exit(f"{name}: CTA {s.args['cta']} from {s.begin} to {s.end} ns, its kernel from {kernel.begin} to {kernel.end}")
+            by_sm[trace.path(s.track)[1]].append(s)
+    equal("CTAs of an SM at once", max(most_at_once(x) for x in by_sm.values()), int(per_sm))
+    print(" ".join(f"{len(x)}" for x in by_sm.values()))
+
+
+def engines(path, size):
+    """One behind the other; each is its client's."""
+    trace = perfetto_trace.Trace(path)
+    copies = sorted((s.begin, s.end, trace.path(s.track)[0]) for s in trace.slices
+                    if trace.path(s.track)[1] == "to the device" and s.args["bytes"] == int(size))
+    equal("whose", sorted(c[2] for c in copies), [f"client {i}: copy engines" for i in range(len(copies))])
+    if len(copies) < 2 or any(a[1] > b[0] for a, b in zip(copies, copies[1:])):
+        sys.exit(f"copies at once: {copies}")
+
+
 def library(path):
     try:
         from perfetto.protos.perfetto.trace import perfetto_trace_pb2
@@ -203,6 +245,6 @@ def library(path):
 
 if __name__ == "__main__":
     try:
-        {"run": run, "exec": program, "pair": pair, "part": part, "library": library}[sys.argv[1]](*sys.argv[2:])
+        {"run": run, "exec": program, "pair": pair, "part": part, "clients": clients, "engines": engines, "library": library}[sys.argv[1]](*sys.argv[2:])
     except perfetto_trace.Broken as e:
         sys.exit(f"{sys.argv[2]}: {e}")

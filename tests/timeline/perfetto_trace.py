@@ -74,21 +74,25 @@ class Trace:
         self.slices, self.instants = [], []
         self.units = {}  # of counters, by track
         self.values = collections.defaultdict(list)  # (time, value) of each
-        self.names = {"event*": {}, "annotation*": {}}
+        self.writers = {}  # names by their numbers, of each sequence: files may lie one behind the other
         self.open = None
         with open(path, "rb") as f:
             data = f.read()
-        for i, (number, packet) in enumerate(fields(data)):
+        for number, packet in fields(data):
             if number != 1:
                 raise Broken(f"field {number} of Trace")
-            self.packet(message(packet, PACKET), first=i == 0)
+            self.packet(message(packet, PACKET))
         if self.open:
             raise Broken("a slice without an end")
         self.check()
 
-    def packet(self, p, first):
-        if p.get("sequence") != 1 or p.get("flags") != (1 if first else 2):
+    def packet(self, p):
+        first = p.get("sequence") not in self.writers
+        if p.get("sequence", 0) < 1 or p.get("flags") != (1 if first else 2):
             raise Broken("a packet that does not follow the others")
+        if self.open and first:
+            raise Broken("a slice without an end")
+        self.names = self.writers.setdefault(p["sequence"], {"event*": {}, "annotation*": {}})
         if "interned" in p:
             for table, rows in message(p["interned"], INTERNED).items():
                 for row in rows:

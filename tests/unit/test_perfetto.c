@@ -203,6 +203,22 @@ static void many_names(void **state)
   perfetto_free(p);
 }
 
+/* One of several files that may come to be one: its sequence and its tracks are its own. */
+static void numbered(void **state)
+{
+  static const char want[] =
+      " track{ uuid=12884901889 name=SMs order=3 rank=1 } sequence=4 flags=1\n"
+      " track{ uuid=12884901890 name=SM 0 parent=12884901889 order=3 rank=2 } sequence=4 flags=2\n";
+  (void)state;
+  struct perfetto *p = perfetto_new();
+  perfetto_number(p, 3);
+  perfetto_track(p, perfetto_track(p, 0, "SMs"), "SM 0");
+  char *have = read_back(p);
+  assert_string_equal(have, want);
+  free(have);
+  perfetto_free(p);
+}
+
 /* More values than a slice may have are left out; what is too many is counted. */
 static void limits(void **state)
 {
@@ -231,6 +247,7 @@ static void limits(void **state)
 
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(a_trace), cmocka_unit_test(counters), cmocka_unit_test(many_names), cmocka_unit_test(limits)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(a_trace), cmocka_unit_test(counters), cmocka_unit_test(many_names),
+                                     cmocka_unit_test(numbered), cmocka_unit_test(limits)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

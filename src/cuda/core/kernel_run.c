@@ -35,6 +35,7 @@ struct kernel_run {
   struct kernel_turn *turn;       /* NULL: it takes no turns */
   bool ran;                       /* of one that does, at its end: it could be simulated */
   struct sim_result result;       /* likewise */
+  const struct sm_stay_list *stays; /* of one that was in another's GPU; NULL: none */
 };
 
 static struct board *board_for(const struct kernel_run *k)
@@ -110,7 +111,8 @@ __attribute__((cold)) static void show(struct shim *s, const struct kernel_run *
                                      .stream = q->stream_id, .number = q->number, .begin = k->start, .end = end,
                                      .grid = q->grid, .block = q->block, .timed = r->timed, .cycles = r->cycles };
   activity_kernel(s->activity, &x);
-  if (r->timed) activity_ran(s->activity, func_source(k->launch.func), &x);
+  if (k->stays) activity_stayed(s->activity, k->stays, &x);
+  else if (r->timed) activity_ran(s->activity, func_source(k->launch.func), &x);
 }
 
 static void tell(struct shim *s, const struct kernel_run *k, uint64_t end)
@@ -461,6 +463,7 @@ void kernel_ended(struct task *w, const struct live_end *e)
   }
   memory_sync_registered(s, false);
   k->start = e->start_ps;
+  k->stays = e->stays;
   finish(s, k, &e->result, 0, e->end_ps);
   let_go(k);
   stop_if_done(s);

@@ -16,6 +16,7 @@
 #include "cuda/core/fault_code.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/time_share.h"
+#include "host/activity.h"
 #include "host/mps_link.h"
 
 struct mps_file {
@@ -27,6 +28,8 @@ struct mps_file {
 struct mps {
   struct mps_link *link;
   unsigned slot, server; /* server: its process */
+  uint32_t number;       /* among all clients that there have been */
+  char name[24];
   struct core_set sms;
   uint64_t limit; /* bytes of device memory; UINT64_MAX: none */
   struct mps_file *file;
@@ -131,6 +134,8 @@ bool mps_start(struct shim *s, struct err *e)
   if (!m->link) return refused(s, &w, e);
   m->slot = w.slot;
   m->server = (unsigned)pid;
+  m->number = w.number;
+  snprintf(m->name, sizeof m->name, "client %u: ", m->number);
   m->sms = w.sms;
   s->mps = m;
   s->enter = mps_look;
@@ -267,6 +272,11 @@ unsigned mps_server_process(const struct shim *s)
 bool mps_heap_asked(const struct shim *s, uint64_t heap)
 {
   return s->mps && heap && mps_link_heap(s->mps->link) == heap;
+}
+
+void mps_name(const struct shim *s, struct activity *a)
+{
+  if (s->mps) activity_one_of(a, s->mps->number, s->mps->name);
 }
 
 /* --- others ------------------------------------------------------------------------------------- */

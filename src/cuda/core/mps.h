@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "cuda/core/api.h"
 
+struct activity;
 struct board;
 struct context;
 struct gmem;
@@ -58,6 +59,9 @@ uint64_t mps_taken(const struct shim *);
  * NULL: the client. */
 CUresult mps_limit(struct shim *, struct context *, unsigned sms);
 unsigned mps_sms(const struct shim *, const struct context *);
+
+/* Its file of `--timeline` is one of several of the GPU. */
+void mps_name(const struct shim *, struct activity *);
 
 /* Some kernel has asked the heap that begins there for a block. */
 bool mps_heap_asked(const struct shim *, uint64_t heap);

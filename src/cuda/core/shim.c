@@ -11,6 +11,7 @@
 #include "cuda/core/exec_report.h"
 #include "cuda/core/ipc.h"
 #include "cuda/core/modules.h"
+#include "cuda/core/mps.h"
 #include "cuda/core/pages.h"
 #include "cuda/core/peer_access.h"
 #include "cuda/core/stream_capture.h"
@@ -66,7 +67,10 @@ static bool bring_up(struct shim *s, struct err *e)
   task_start(s, &task_kinds, gpu, s->shared || s->turns);
   if (s->options.spin_strict && s->live && !program_is_guest(s)) poll_trap_start(s);
   if (s->options.html) s->pages = pages_new(s->boards.n);
-  if (s->options.timeline) s->activity = new_activity(s);
+  if (s->options.timeline) {
+    s->activity = new_activity(s);
+    mps_name(s, s->activity);
+  }
   return true;
 }
 
