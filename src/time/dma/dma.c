@@ -125,6 +125,7 @@ static void begin(const struct dma *d, struct dma_engine *e)
   e->left = c->bytes * c->rows;
   e->ready += c->setup;
   e->last = e->ready;
+  e->alone_fs = e->ready * 1000;
 }
 
 /* n bytes are in their place. */
@@ -330,6 +331,23 @@ static bool all_sent(const struct dma_engine *e)
   return e->row == copy_of(e)->rows;
 }
 
+static bool stays_inside(const struct dma_copy *c)
+{
+  return c->dst_node == DMA_HERE && (c->fill || c->src_node == DMA_HERE);
+}
+
+static uint64_t memory_bytes(const struct dma_copy *c, uint64_t n)
+{
+  return c->fill ? n : 2 * n;
+}
+
+/* n bytes more are sent; when that much would have been moved alone. */
+static picos alone(const struct dma *d, struct dma_engine *e, uint64_t n)
+{
+  e->alone_fs += later(memory_bytes(copy_of(e), n) * d->memory.femtos_per_byte, n * e->rate.femtos_per_byte);
+  return e->alone_fs / 1000;
+}
+
 /* A chunk inside the GPU that meets nobody: read and written at the rate of DRAM. */
 static void move_chunk(struct dma *d, struct dma_engine *e, picos now)
 {
@@ -342,9 +360,10 @@ static void move_chunk(struct dma *d, struct dma_engine *e, picos now)
     e->failed |= !gmem_read(d->image, source_of(e), bytes, n);
   e->failed |= !gmem_write(d->image, dst, bytes, n);
   span_list_add(d->cfg.written, dst, n);
-  server_take(&d->memory, now, c->fill ? n : 2 * n);
+  server_take(&d->memory, now, memory_bytes(c, n));
   server_take(&e->rate, now, n);
   e->ready = later(d->memory.free_at_fs, e->rate.free_at_fs) / 1000;
+  (void)alone(d, e, n);
   d->stats.fluid_bytes += n;
   go_on(e, n);
   finish(d, e, n, e->ready);
@@ -375,7 +394,7 @@ static void send_burst(struct dma *d, unsigned number, picos now)
 {
   struct dma_engine *e = &d->engine[number];
   const struct dma_copy *c = copy_of(e);
-  if (c->dst_node == DMA_HERE && (c->fill || c->src_node == DMA_HERE) && fluid(d)) {
+  if (stays_inside(c) && fluid(d)) {
     move_chunk(d, e, now);
     return;
   }
@@ -387,6 +406,7 @@ static void send_burst(struct dma *d, unsigned number, picos now)
   d->lines_left -= lines_of(0, x->n) + 1;
   d->stats.bursts++;
   server_take(&e->rate, now, x->n);
+  if (stays_inside(c)) e->ready = later(e->ready, alone(d, e, x->n));
   go_on(e, x->n);
   read_burst(d, b, c, now);
 }

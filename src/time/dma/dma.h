@@ -12,6 +12,8 @@
  *   fluid    while nobody else uses the memory of the GPU (no grid, no other copy), bytes move here without requests:
  *            at dma.bytes_per_cycle, and at the usable rate of DRAM. The rest of the copy goes by lines as soon as
  *            somebody comes, as does what comes in then. dma_config.lines: always by lines
+ *   company  what a copy inside writes by lines may stay in L2 for a while, which its fluid part pays at once; no copy
+ *            is ever ahead of what it would be alone
  *   done     when the last byte is in its place, or the last acknowledgement here
  *   in place  pages of managed memory that move (time/uvm/uvm.h): all that a copy does but write
  *   params   dma.*, dram.*
@@ -77,6 +79,7 @@ struct dma_engine {
   bool active;          /* the first one has begun */
   picos ready;          /* the next burst goes then at the earliest */
   picos begin, last;    /* its turn came; of what is done of it */
+  uint64_t alone_fs;    /* of a copy inside: what has been sent of it would have been moved by then without others */
   uint64_t row, column; /* next byte */
   uint64_t left;        /* bytes that are not in their place */
   uint64_t on_links;    /* asked for there, or sent there and not acknowledged */
