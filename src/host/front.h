@@ -60,7 +60,7 @@ struct command {
   const struct command_ops *ops;
   enum command_place place;
   uint8_t gpu;      /* number of the GPU; for COMMAND_ANYWHERE of no interest */
-  int priority;     /* of a kernel: higher ones first */
+  int priority;     /* higher ones first: of kernels here, of copies inside the GPU by their engine */
   unsigned queue;   /* hardware queue, from 1; 0: none */
   enum command_state state;
   bool awaited;     /* a run that may be cut (front.led) ends with it */

@@ -368,6 +368,7 @@ static struct dma_copy for_dma(const struct simulator *s, const struct live_copy
       .setup = setup_of(s, c), .window = window_of(s, c),
       .staging_mbps = c->staging_mbps, .dst_node = node_of(s, &c->dst),
       .src_node = node_of(s, &c->src), .engine = (uint8_t)c->engine, .fill = c->fill,
+      .priority = c->priority,
       .program = c->dst.place == LIVE_PROGRAM || c->src.place == LIVE_PROGRAM};
 }
 
@@ -383,6 +384,7 @@ static void note_copy(const struct simulator *s, const struct live_copy *c)
   const struct live_side *d = &c->dst, *f = &c->src;
   const bool buffered = c->staging_mbps;
   const uint64_t what[] = {s->node, c->width, c->height, c->depth, c->fill, c->engine, c->start_ps,
+                           (uint64_t)c->priority,
                            address_alike(d, buffered), d->pitch, d->slice, d->place, d->node,
                            address_alike(f, buffered), f->pitch, f->slice, f->place, f->node};
   ranks_note(ranked(s)->ranks, what, sizeof what);

@@ -47,6 +47,7 @@ struct live_copy {
   uint64_t width, height, depth; /* bytes, rows, planes; > 0 */
   uint8_t fill;                /* bytes of the pattern: 1, 2 or 4; 0: a copy */
   enum live_engine engine;
+  int32_t priority;            /* of one inside the GPU: higher ones begin first */
   uint32_t staging_mbps;       /* MB/s at which the host stages what is not pinned; 0: it does not */
   uint64_t start_ps;           /* in the past: now */
   void *who;                   /* told with its end */

@@ -347,6 +347,7 @@ struct mps_work *mps_client_copy(struct mps_client *c, unsigned number, const vo
   w->who = w->copy.who;
   w->start = w->copy.start_ps;
   w->copy.who = w;
+  w->copy.priority -= c->join.below ? BELOW_NORMAL : 0;
   name_program(&w->copy.dst, number);
   if (!w->copy.fill) name_program(&w->copy.src, number);
   return w;

@@ -267,6 +267,31 @@ static void rows_and_planes()
     for (size_t x = 0; x < 33; x++) CHECK(to[y * 256 + x] == 0x5a);
 }
 
+// Copies inside the GPU that wait for others: the one of the stream with the highest priority begins first. The one that
+// moves when it comes goes on.
+static void by_priority()
+{
+  enum { N = 4 };
+  cudaStream_t streams[N];
+  cudaEvent_t start, end[N];
+  int least, greatest;
+  CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  CUDA(cudaEventCreate(&start));
+  for (int i = 0; i < N; i++) {
+    CUDA(cudaStreamCreateWithPriority(&streams[i], cudaStreamNonBlocking, i == N - 1 ? greatest : least));
+    CUDA(cudaEventCreate(&end[i]));
+  }
+  CUDA(cudaDeviceSynchronize());
+  CUDA(cudaEventRecord(start, streams[0]));
+  for (int i = 0; i < N; i++) {
+    CUDA(cudaMemcpyAsync(i % 2 ? c : a, i % 2 ? d : b, bytes, cudaMemcpyDeviceToDevice, streams[i]));
+    CUDA(cudaEventRecord(end[i], streams[i]));
+  }
+  CUDA(cudaDeviceSynchronize());
+  const int turn[N] = { 1, 3, 4, 2 };
+  for (int i = 0; i < N; i++) CHECK(near(ns(start, end[i]), turn[i] * 2 * bytes / dram, 0.06, "a copy in its turn"));
+}
+
 int main()
 {
   CUDA(cudaStreamCreate(&first));
@@ -281,6 +306,7 @@ int main()
   zero_copy_of_all_kinds();
   atomics_at_home();
   beside_a_kernel();
+  by_priority();
   share_the_link();
   a_kernel_sees_copies();
   rows_and_planes();

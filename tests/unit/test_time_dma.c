@@ -269,6 +269,36 @@ static void test_order_and_failure(void **state)
   rig_free(&r);
 }
 
+/* Copies inside the GPU that wait for their engine: by priority, then as they came; the one that has begun goes on, and one
+ * that has not arrived is not waited for. A copy over a link is not passed. */
+static void test_priority(void **state)
+{
+  (void)state;
+  enum { BYTES = 100000, N = 6 };
+  static const int32_t priority[N] = {0, 1, 0, 5, 1, 7};
+  static const uint64_t want[2][N] = {{0, 3, 1, 4, 2, 5}, {0, 1, 2, 3, 4, 5}};
+  for (unsigned link = 0; link < 2; link++) {
+    struct rig r;
+    struct dma_done done;
+    rig_build(&r, "vecadd", 1, false);
+    const uint64_t a = buffer(&r, BYTES), b = buffer(&r, BYTES);
+    for (unsigned i = 0; i < N; i++) {
+      struct dma_copy c = {.ticket = i, .dst = b, .src = a, .bytes = BYTES, .rows = 1, .setup = SETUP, .dst_node = DMA_HERE,
+                           .src_node = DMA_HERE, .priority = priority[i]};
+      if (i) c.arrive = 500 * NS;
+      if (i == N - 1) c.arrive = 900 * (picos)1000 * NS;
+      if (link && i % 2) c.src_node = HOST;
+      dma_post(r.dma, &c);
+    }
+    assert_int_equal(machine_run(r.k.rig.machine, TIME_NEVER), MACHINE_IDLE);
+    for (unsigned i = 0; i < N; i++) {
+      assert_true(dma_take_done(r.dma, &done));
+      assert_int_equal(done.ticket, want[link][i]);
+    }
+    rig_free(&r);
+  }
+}
+
 /* Copies that are done wait for whoever asks, in their order, however many they become. */
 static void test_done_in_order(void **state)
 {
@@ -371,7 +401,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_link_copies),       cmocka_unit_test(test_both_ways),
       cmocka_unit_test(test_device_copies),     cmocka_unit_test(test_rows),
-      cmocka_unit_test(test_done_in_order), cmocka_unit_test(test_order_and_failure), cmocka_unit_test(test_beside_a_kernel),
+      cmocka_unit_test(test_done_in_order),     cmocka_unit_test(test_order_and_failure),
+      cmocka_unit_test(test_priority),          cmocka_unit_test(test_beside_a_kernel),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

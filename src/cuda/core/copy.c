@@ -305,6 +305,7 @@ static enum command_way go(struct task *w, struct live_copy *l, uint64_t now)
                                  .observers = board_observers(b) };
   if (!l->fill) l->engine = engine[w->command.place];
   l->start_ps = now;
+  l->priority = w->command.priority;
   l->who = w;
   if (l->dst.place == LIVE_DEVICE)
     managed_written(s, b, l->dst.addr, (l->depth - 1) * l->dst.slice + (l->height - 1) * l->dst.pitch + l->width);

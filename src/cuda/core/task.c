@@ -50,10 +50,8 @@ struct task *task_of_stream(struct shim *s, const struct graph_op *op, const str
 void task_give_held(struct task *w, struct stream *st)
 {
   struct shim *s = w->shim;
-  if (w->op.type == NODE_KERNEL) {
-    w->command.priority = -st->priority;
-    w->command.queue = stream_queue(st);
-  }
+  w->command.priority = -st->priority;
+  if (w->op.type == NODE_KERNEL) w->command.queue = stream_queue(st);
   stream_follow(s, &w->command, st);
   stream_append(s, &w->command, st);
   front_give(&s->front, &w->command);

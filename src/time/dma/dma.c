@@ -107,6 +107,28 @@ static void say_done(struct dma *d, const struct dma_engine *e, picos at)
   dma_note_done(d, &x);
 }
 
+static bool stays_inside(const struct dma_copy *c)
+{
+  return c->dst_node == DMA_HERE && (c->fill || c->src_node == DMA_HERE);
+}
+
+static struct dma_copy *queued(const struct dma_engine *e, uint32_t i)
+{
+  return &e->queue[(e->head + i) & (e->cap - 1)];
+}
+
+/* Copies inside are kernels on a GPU, and wait by the priority of their stream; those over links do not, so none of
+ * them is passed. */
+static void choose_first(struct dma_engine *e)
+{
+  uint32_t best = 0;
+  for (uint32_t i = 0; i < e->n && stays_inside(queued(e, i)); i++)
+    if (queued(e, i)->arrive <= e->ready && queued(e, i)->priority > queued(e, best)->priority) best = i;
+  const struct dma_copy first = *queued(e, best);
+  for (; best; best--) *queued(e, best) = *queued(e, best - 1);
+  *queued(e, 0) = first;
+}
+
 /* Of an engine, or of what feeds it. */
 static uint64_t engine_femtos(const struct dma *d, const struct dma_copy *c)
 {
@@ -116,6 +138,7 @@ static uint64_t engine_femtos(const struct dma *d, const struct dma_copy *c)
 
 static void begin(const struct dma *d, struct dma_engine *e)
 {
+  choose_first(e);
   const struct dma_copy *c = copy_of(e);
   e->rate.femtos_per_byte = engine_femtos(d, c);
   e->active = true;
@@ -329,11 +352,6 @@ static void go_on(struct dma_engine *e, uint64_t n)
 static bool all_sent(const struct dma_engine *e)
 {
   return e->row == copy_of(e)->rows;
-}
-
-static bool stays_inside(const struct dma_copy *c)
-{
-  return c->dst_node == DMA_HERE && (c->fill || c->src_node == DMA_HERE);
 }
 
 static uint64_t memory_bytes(const struct dma_copy *c, uint64_t n)

@@ -1,6 +1,7 @@
 /* Copy engines of a GPU: copies and fills in rows of bytes, between its own memory and places behind its links.
  *
  *   in       copies, a queue for each engine, first in first out; a copy begins `setup` after its engine has come to it
+ *   priority of copies inside that follow each other in a queue and have arrived, the highest begins first
  *   burst    a piece of a row: up to DMA_BURST bytes, less between GPUs (DMA_PEER_BURST), as links carry it
  *   lines    bytes here are read and written line by line, as strong requests of this requester: through crossbar,
  *            slices and DRAM, whose bandwidth they take from kernels, in the order of the slices
@@ -43,6 +44,7 @@ struct dma_copy {
   uint16_t dst_node, src_node;   /* nodes of the machine that hold them; DMA_HERE: this GPU */
   uint8_t engine;                /* modulo dma.engines */
   uint8_t fill;                  /* bytes of the pattern: 1, 2 or 4; 0: a copy */
+  int32_t priority;              /* of a copy inside: higher ones first */
   bool program;                  /* bytes at a socket are those of the host's program (link_msg.program) */
   bool in_place;                 /* both sides are one memory, whose place changes: nothing is written. dma.mover */
 };
