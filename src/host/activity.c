@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/host_memory.h"
+#include "host/live_gpu.h"
 #include "host/perfetto.h"
 #include "host/sm_stays.h"
 #include "time/sm/sm_stats.h"
@@ -30,6 +31,7 @@ static const char *const gpu_group_name[GPU_GROUP__N] = {"streams", "copy engine
 struct gpu_activity {
   struct sm_stays *stays; /* what the process's own simulator tells */
   uint64_t start;         /* of the run: ps of the program */
+  const struct simulator *live; /* whose clock knows; NULL: time passes as in the GPU */
   unsigned n_sms;
   uint64_t *sm_group;
   uint64_t group[GPU_GROUP__N];
@@ -61,6 +63,7 @@ static bool is_chosen(const struct activity *a, uint64_t begin_ps)
 static uint64_t time_here(const void *gpu, uint64_t gpu_ps)
 {
   const struct gpu_activity *g = gpu;
+  if (g->live) return live_time(g->live, gpu_ps);
   return g->start + gpu_ps - sm_stays_begun(g->stays);
 }
 
@@ -223,6 +226,12 @@ void activity_link(struct activity *a, const struct activity_link *l)
 void activity_begin(struct activity *a, unsigned gpu, uint64_t start)
 {
   a->gpu[gpu].start = start;
+  a->gpu[gpu].live = NULL;
+}
+
+void activity_begin_live(struct activity *a, unsigned gpu, const struct simulator *s)
+{
+  a->gpu[gpu].live = s;
 }
 
 static uint64_t sm_group(struct activity *a, unsigned gpu, unsigned sm)

@@ -22,6 +22,7 @@
 #include "host/timeline.h"
 
 struct activity;
+struct simulator;
 struct sm_stay_list;
 
 /* Of n GPUs. What is of a GPU takes its number, from 0. */
@@ -66,6 +67,8 @@ struct activity_link {
 void activity_link(struct activity *, const struct activity_link *);
 
 void activity_begin(struct activity *, unsigned gpu, uint64_t start);
+/* The same of a run of launches and copies (host/live_gpu.h), which may stand for a while: its own clock says when. */
+void activity_begin_live(struct activity *, unsigned gpu, const struct simulator *);
 /* CTAs that have not ended do so at the kernel's end. */
 void activity_ran(struct activity *, const struct step_source *, const struct activity_kernel *);
 /* Of one that was in a simulator of another process, which tells what its SMs did. */

@@ -86,7 +86,11 @@ P
 one pair --share slices --set host.timeslice_us=1000 -- pair 2.5 2.5
 if why=$(formula 2>&1); then ok "slices by formula"; else not_ok "slices by formula" "$why"; fi
 cat "$scratch"/pair/json* | grep _ps | sort >"$scratch/first"
-one pair --share slices --set host.timeslice_us=1000 -- pair 2.5 2.5
+one pair --share slices --set host.timeslice_us=1000 --timeline "$scratch/timeline" -- pair 2.5 2.5
 cat "$scratch"/pair/json* | grep _ps | sort >"$scratch/second"
+for file in "$scratch"/timeline*; do
+  why=$(PYTHONDONTWRITEBYTECODE=1 python3 tests/timeline/check.py slices "$file" 2>&1) || break
+done
+if [ -z "$why" ]; then ok "timeline"; else not_ok "timeline" "$why"; fi
 if cmp -s "$scratch/first" "$scratch/second"; then ok "the same again"; else not_ok "the same again" "other times"; fi
 [ $failed -eq 0 ]

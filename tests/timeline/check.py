@@ -7,6 +7,7 @@ check.py clients FILE CTAS PER_SM US [MORE]: files of clients of the Multi-Proce
 each a kernel of CTAS CTAs of a warp, of which PER_SM are at once on an SM and spin US microseconds, those of each further client MORE longer; with the
 warps of CTA 0.
 check.py engines FILE BYTES: their copies of so many bytes to the device, which one engine carries.
+check.py slices FILE: of pair of tests/share/program.cu in time slices.
 check.py library FILE: Perfetto's own description of the format reads the same slices. 77: there is none."""
 import collections
 import json
@@ -227,6 +228,16 @@ def engines(path, size):
         sys.exit(f"copies at once: {copies}")
 
 
+def slices(path):
+    """A process that has the GPU in turns: its only CTA is there from within a microsecond of its kernel's beginning to one before its end,
+    turns of others included."""
+    trace = perfetto_trace.Trace(path)
+    kernel, = (s for s in trace.under("streams") if "launch" in s.args)
+    cta, = (s for s in trace.under("SMs") if "cta" in s.args)
+    if not (0 <= cta.begin - kernel.begin < 1000 and 0 <= kernel.end - cta.end < 1000):
+        sys.exit(f"a CTA from {cta.begin} to {cta.end} ns, its kernel from {kernel.begin} to {kernel.end}")
+
+
 def library(path):
     try:
         from perfetto.protos.perfetto.trace import perfetto_trace_pb2
@@ -245,6 +256,6 @@ def library(path):
 
 if __name__ == "__main__":
     try:
-        {"run": run, "exec": program, "pair": pair, "part": part, "clients": clients, "engines": engines, "library": library}[sys.argv[1]](*sys.argv[2:])
+        {"run": run, "exec": program, "pair": pair, "part": part, "clients": clients, "engines": engines, "slices": slices, "library": library}[sys.argv[1]](*sys.argv[2:])
     except perfetto_trace.Broken as e:
         sys.exit(f"{sys.argv[2]}: {e}")

@@ -441,7 +441,7 @@ static enum command_way begin_shared(struct task *w, uint64_t now)
   const bool first = !live_count(b->simulator);
   if (first) {
     launch_watch_start(&b->watch, s, k->q->function->kernel->name, k->q->number);
-    if (s->activity) activity_begin(s->activity, b->number, now);
+    if (s->activity) activity_begin_live(s->activity, b->number, b->simulator);
   }
   if (live_open(b->simulator, &l, &o, &e)) {
     if (first) boards_keep_pages(s);
