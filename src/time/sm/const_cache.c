@@ -20,7 +20,8 @@ void const_cache_init(struct const_cache *c, struct arena *a, const struct param
 
 void const_cache_start(struct const_cache *c)
 {
-  memset(c->way, 0, sizeof *c->way * c->n_sets * c->n_ways);
+  if (c->filled) memset(c->way, 0, sizeof *c->way * c->n_sets * c->n_ways);
+  c->filled = false;
   c->last = NULL;
 }
 
@@ -48,6 +49,7 @@ uint64_t const_cache_look_up(struct const_cache *c, unsigned bank, uint32_t offs
   c->stats->const_misses++;
   uint64_t from = l1i_const_line(bank, offset), at = l1i_request(c->l1i, from, c->client, now);
   c->last = victim;
+  c->filled = true;
   *victim = (struct const_way){.line = line + 1, .used = ++c->stamp, .valid_at = at, .from = from};
   return at;
 }

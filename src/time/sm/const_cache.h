@@ -22,6 +22,7 @@ struct const_cache {
   bool perfect;
   unsigned n_sets, n_ways, line_shift, client;
   struct const_way *way, *last; /* last: read last, NULL: none */
+  bool filled; /* a line has come since the last start */
   uint64_t stamp;
   struct l1i *l1i;
   struct sm_stats *stats;

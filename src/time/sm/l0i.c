@@ -18,10 +18,16 @@ void l0i_init(struct l0i *c, struct arena *a, const struct params *p, unsigned c
   c->way = ARENA_ARRAY(a, struct l0i_way, (size_t)c->n_sets * c->n_ways);
 }
 
-void l0i_start(struct l0i *c)
+static void clear_ways(struct l0i *c)
 {
   for (unsigned i = 0; i < c->n_sets * c->n_ways; i++)
     if (!c->kept || c->way[i].valid_at == L1I_ON_ITS_WAY) c->way[i] = (struct l0i_way){0};
+  c->filled = false;
+}
+
+void l0i_start(struct l0i *c)
+{
+  if (c->filled) clear_ways(c);
   c->last = NULL;
   c->stream_n = 0;
   c->stream_next = 0;
@@ -43,6 +49,7 @@ static struct l0i_way *fill(struct l0i *c, uint64_t line, uint64_t valid_at)
     if (set[i].used < victim->used) victim = &set[i];
   if (victim->valid_at == L1I_ON_ITS_WAY) c->lost_way = true;
   *victim = (struct l0i_way){.line = line + 1, .valid_at = valid_at};
+  c->filled = true;
   return victim;
 }
 

@@ -29,6 +29,7 @@ struct l0i {
   bool perfect, kept;
   unsigned n_sets, n_ways, line_shift, client, stream_lines;
   struct l0i_way *way;
+  bool filled; /* a line has come since the last start: short launches leave most SMs as they were */
   uint64_t stamp;
   struct l0i_way *last; /* way of the last fetch: straight-line code stays in it */
   struct {

@@ -39,12 +39,18 @@ void l1i_free(struct l1i *c)
   c->misses_cap = 0;
 }
 
-void l1i_start(struct l1i *c)
+static void clear_ways(struct l1i *c)
 {
-  BUG_ON(c->n_misses);
   for (size_t i = 0; i < (size_t)c->n_sets * c->n_ways; i++)
     if (!c->kept || c->way[i].line & L1I_CONST_LINE || c->way[i].valid_at == L1I_ON_ITS_WAY)
       c->way[i] = (struct l1i_way){0};
+  c->filled = false;
+}
+
+void l1i_start(struct l1i *c)
+{
+  BUG_ON(c->n_misses);
+  if (c->filled) clear_ways(c);
 }
 
 static struct l1i_way *lookup(struct l1i *c, uint64_t line, bool *hit)
@@ -160,6 +166,7 @@ void l1i_forget_line(struct l1i *c, unsigned client, uint64_t line)
 static struct l1i_way *put(struct l1i *c, struct l1i_way *w, uint64_t line)
 {
   *w = (struct l1i_way){.line = line + 1, .used = ++c->stamp, .valid_at = L1I_ON_ITS_WAY};
+  c->filled = true;
   return w;
 }
 

@@ -55,6 +55,7 @@ struct l1i {
   unsigned fill_latency; /* L2's answer to line in L0 */
   unsigned n_sets, n_ways;
   struct l1i_way *way;
+  bool filled; /* a line has come since the last start */
   uint64_t stamp;
   uint64_t free_at;                /* arbiter */
   uint64_t stream_at[L1I_CLIENTS]; /* last arrival at each L0 */
