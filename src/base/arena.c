@@ -56,6 +56,20 @@ void arena_free(struct arena *a)
   *a = (struct arena){0};
 }
 
+void arena_reset(struct arena *a)
+{
+  enum { FEW_BYTES = 1 << 16 }; /* new pages cost more than to clear so much */
+  struct arena_chunk *c = a->head;
+  if (!c || c->next || c->used > FEW_BYTES) {
+    arena_free(a);
+    return;
+  }
+  redzone_lift(c->data, c->used);
+  memset(c->data, 0, c->used);
+  c->used = 0;
+  a->used = 0;
+}
+
 void *arena_alloc(struct arena *a, size_t bytes, size_t align)
 {
   BUG_ON(align == 0 || (align & (align - 1)) || align > ARENA_ALIGN);

@@ -15,6 +15,8 @@ struct arena {
 
 /* A zeroed struct arena is empty and valid. */
 void arena_free(struct arena *a);
+/* Empty again, as by arena_free, but what is small is cleared and kept for the next use, by the same heap. */
+void arena_reset(struct arena *a);
 
 /* Zeroed memory, aligned to `align` (a power of two, at most 128). Never returns NULL: without host memory, memory_out
  * (base/host_memory.h). Chunks belong to the thread's heap. */

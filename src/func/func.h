@@ -36,6 +36,17 @@ size_t func_heap_save(const struct func_heap *, struct func_heap_block *, size_t
 /* A heap in that state; n >= 1. */
 struct func_heap *func_heap_restore(const struct func_heap_block *, size_t n);
 
+/* Host memory that launches of a device have had, for those to come; one thread at a time. */
+struct launch_room;
+struct heap;
+struct func_rooms {
+  struct launch_room *room; /* the newest first */
+  unsigned n;
+  struct heap *heap; /* of the device */
+};
+void func_rooms_init(struct func_rooms *);
+void func_rooms_free(struct func_rooms *); /* no launch has any of it */
+
 /* Allocation unit of the shared memory of a CTA, bytes. */
 enum { FUNC_SHARED_GRANULE = 128 };
 
@@ -72,6 +83,7 @@ struct func_params {
   bool tmem_pairs;                  /* tensor memory is allocated for pairs of CTAs: words in reserved shared memory */
   bool grid_syncs;                  /* all CTAs are resident: they may wait for each other */
   const struct device_runtime *runtime; /* launches from kernels; NULL: they are faults */
+  struct func_rooms *rooms;         /* NULL: the launch has its memory of the host */
   const struct tex_table *textures; /* objects that handles name; NULL: none */
   unsigned host_level;              /* x86-64 level of the handlers: 1, 3, 4; 0 = the host's best. The
                                        results do not depend on it */

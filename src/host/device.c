@@ -39,6 +39,7 @@ bool device_init(struct device *d, const struct device_config *config, struct er
 {
   char list[160];
   *d = (struct device){ .config = *config, .next_grid_id = 1 };
+  func_rooms_init(&d->rooms);
   if (!abi_supported(config->sm))
     return err_set(e, "sm_%u is not a known target; choose one of %s", config->sm, target_list(list, sizeof list));
   if (d->config.n_smids == 0) d->config.n_smids = config->n_workers;
@@ -106,6 +107,7 @@ void device_unload(struct device_code *c)
 void device_free(struct device *d)
 {
   func_heap_free(d->heap);
+  func_rooms_free(&d->rooms);
   tex_objects_free(&d->textures);
   if (!d->config.shared) gmem_free(d->mem);
   *d = (struct device){0};

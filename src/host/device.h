@@ -45,6 +45,7 @@ struct device {
   uint64_t heap_base;          /* 0 = none */
   struct func_heap *heap;      /* NULL: none */
   uint64_t next_grid_id;
+  struct func_rooms rooms;     /* of launches that have ended */
   struct tex_objects textures; /* what texture and surface handles name */
 };
 

@@ -189,7 +189,7 @@ static void build_bank0(struct launch *l, struct device *d, const struct launch_
   memcpy(v.block, desc->block, sizeof v.block);
   memcpy(v.grid, desc->grid, sizeof v.grid);
   if (v.cluster_given) memcpy(v.cluster, l->params.cluster, sizeof v.cluster);
-  l->bank0 = arena_alloc(&l->arena, bytes, BANK_ALIGN);
+  l->bank0 = mem_zeroed_aligned(BANK_ALIGN, bytes);
   abi_fill(sm, &v, l->bank0);
   if (desc->param_bytes) memcpy(l->bank0 + base, desc->params, desc->param_bytes);
   l->params.bank[0] = l->bank0;
@@ -242,6 +242,7 @@ static void fill_params(struct launch *l, struct device *d, const struct launch_
     .n_warpids = d->config.n_warpids, .on_demand = d->config.untimed,
     .kernel_name = k->name, .runtime = desc->runtime,
     .grid_syncs = l->grid_barrier != 0, .tmem_pairs = k->tmem_pairs, .textures = &d->textures.table, .heap = d->heap,
+    .rooms = &d->rooms,
   };
   p->code = module_launch_code(desc->code, k, !d->config.untimed, &p->reach);
   memcpy(p->grid, desc->grid, sizeof p->grid);
@@ -320,7 +321,7 @@ bool launch_init(struct launch *l, struct device *d, const struct launch_desc *d
     return true;
   }
   release(d->mem, l);
-  arena_free(&l->arena);
+  mem_free(l->bank0);
   return false;
 }
 
@@ -328,5 +329,5 @@ void launch_free(struct launch *l)
 {
   func_launch_free(l->func);
   release(l->params.image, l);
-  arena_free(&l->arena);
+  mem_free(l->bank0);
 }

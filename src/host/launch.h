@@ -6,7 +6,6 @@
 
 #include <stdint.h>
 
-#include "base/arena.h"
 #include "base/err.h"
 #include "func/func.h"
 #include "host/device.h"
@@ -33,10 +32,9 @@ struct launch_desc {
 struct launch {
   struct func_params params;  /* what func/ was given */
   struct func_launch *func;   /* func_source(func) is the step source */
-  uint8_t *bank0;
+  uint8_t *bank0;             /* a block */
   uint64_t params_copy; /* guest address of a copy of the parameters, for code that takes one's address; 0 = none */
   uint64_t grid_barrier;      /* guest address of its workspace, 0 = none */
-  struct arena arena;         /* owns bank0 */
 };
 
 /* Cluster size of the launch: its own, or the one the kernel was compiled for; all 0: no clusters. */

@@ -274,6 +274,7 @@ static bool fill(struct mps_client *c, struct mps_launch *l, const struct mps_op
   p->own_space = true;
   p->print = &c->print;
   p->heap = c->heap;
+  p->rooms = NULL; /* the client's device has some, in its process */
   p->runtime = NULL;
   p->textures = &l->textures;
   return true;

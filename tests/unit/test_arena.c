@@ -84,6 +84,27 @@ static void test_reuse_after_free(void **state)
   arena_free(&a);
 }
 
+/* What is small is kept, zero; what is not goes back to the host. */
+static void test_reset(void **state)
+{
+  (void)state;
+  enum { SMALL = 1 << 14 };
+  struct arena a = {0};
+  arena_reset(&a);
+  unsigned char *first = arena_alloc(&a, SMALL, 128);
+  memset(first, 0xff, SMALL);
+  arena_reset(&a);
+  assert_int_equal(a.used, 0);
+  assert_ptr_equal(arena_alloc(&a, SMALL, 128), first);
+  for (unsigned i = 0; i < SMALL; i++) assert_int_equal(first[i], 0);
+  (void)arena_alloc(&a, 2 * (size_t)CHUNK, 8);
+  arena_reset(&a);
+  assert_null(a.head);
+  (void)arena_alloc(&a, CHUNK / 2, 8);
+  arena_reset(&a);
+  assert_null(a.head);
+}
+
 /* Both kinds of growing lists: elements stay, room doubles, nothing moves while there is some. */
 static void test_lists_grow(void **state)
 {
@@ -118,6 +139,7 @@ int main(void)
       cmocka_unit_test(test_larger_than_a_chunk),
       cmocka_unit_test(test_strdup),
       cmocka_unit_test(test_reuse_after_free),
+      cmocka_unit_test(test_reset),
       cmocka_unit_test(test_lists_grow),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,7 +34,7 @@ void cluster_init(struct func_launch *l)
 {
   unsigned n = step_cluster_ctas(&l->source);
   if (n > 1)
-    l->cluster = arena_array(&l->arena, l->source.n_ctas / n, sizeof *l->cluster, _Alignof(struct func_cluster));
+    l->cluster = arena_array(&l->room->arena, l->source.n_ctas / n, sizeof *l->cluster, _Alignof(struct func_cluster));
 }
 
 static uint32_t all_of(const struct func_cta *c)

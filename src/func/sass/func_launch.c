@@ -113,8 +113,10 @@ static struct step_cta *cta_begin(struct step_source *src, uint64_t cta, unsigne
   struct func_launch *l = (struct func_launch *)src;
   BUG_ON(worker >= l->p.n_workers || slot >= l->p.slots_per_worker || cta >= src->n_ctas);
   struct cta_layout at = cta_layout(l);
-  uint8_t *mem = l->cta_mem + l->cta_stride * (worker * (size_t)l->p.slots_per_worker + slot);
+  const size_t place = worker * (size_t)l->p.slots_per_worker + slot;
+  uint8_t *mem = l->cta_mem + l->cta_stride * place;
   struct func_cta *c = (struct func_cta *)(void *)mem;
+  kept_touch(&l->room->ctas, place);
   if (c->local_dirty) memset(mem + at.local, 0, at.end - at.local);
   put_redzones(l, &at, mem);
   for (unsigned i = 0; i <= BAR_CLUSTER; i++)
@@ -379,7 +381,7 @@ static void number_threads(struct func_launch *l)
 {
   const uint32_t *b = l->p.block;
   unsigned warps = l->source.warps_per_cta;
-  l->tid = arena_array(&l->arena, warps, sizeof *l->tid, ROW_BYTES);
+  l->tid = arena_array(&l->room->arena, warps, sizeof *l->tid, ROW_BYTES);
   for (uint32_t t = 0; t < warps * LANES; t++) {
     uint32_t (*tid)[LANES] = l->tid[t / LANES];
     tid[0][t % LANES] = t % b[0];
@@ -395,12 +397,37 @@ static unsigned allocated_registers(unsigned n)
   return n >= MOST ? MOST : (unsigned)align_up(n ? n : 1, UNIT);
 }
 
+static void reserve_ctas(struct func_launch *l)
+{
+  enum { LARGE_PAGE = 2 << 20 };
+  const size_t slots = (size_t)l->p.n_workers * l->p.slots_per_worker;
+  l->cta_stride = cta_layout(l).total;
+  l->cta_mem = kept_begin(&l->room->ctas, slots, l->cta_stride);
+  l->n_tmem = l->p.on_demand ? slots : l->p.n_workers;
+  /* Every slot will be used, and wholly: of deep stacks little is. */
+  l->dense = l->source.n_ctas >= slots && !l->source.local_bytes && slots * l->cta_stride >= LARGE_PAGE;
+  if (l->dense) arena_dense(l->cta_mem, slots * l->cta_stride);
+}
+
+/* Large pages are no memory for a launch of few CTAs. */
+static void release_ctas(struct func_launch *l)
+{
+  struct kept_array *k = &l->room->ctas;
+  const struct cta_layout at = cta_layout(l);
+  size_t head = at.local;
+  for (size_t i = 0; (i = kept_next(k, i)) < k->n; i++)
+    if (((struct func_cta *)(void *)(l->cta_mem + i * l->cta_stride))->local_dirty) head = at.total;
+  if (l->dense) kept_free(k);
+  else kept_end(k, head);
+}
+
 struct func_launch *func_launch_new(const struct func_params *p, struct err *e)
 {
   if (!params_check(p, e)) return NULL;
   struct func_launch *l = mem_zeroed(1, sizeof *l);
   BUG_ON(pthread_mutex_init(&l->group_lock, NULL) != 0 || pthread_mutex_init(&l->late_lock, NULL) != 0);
   l->p = *p;
+  l->room = launch_room_take(p->rooms);
   source_init(l);
   l->code_base = p->code.base;
   l->code_bytes = p->code.end - p->code.base;
@@ -412,13 +439,7 @@ struct func_launch *func_launch_new(const struct func_params *p, struct err *e)
   prepare_launch(l);
   number_threads(l);
   cluster_init(l);
-  l->cta_stride = cta_layout(l).total;
-  size_t slots = (size_t)p->n_workers * p->slots_per_worker;
-  l->cta_mem = arena_array(&l->arena, slots, l->cta_stride, ROW_BYTES);
-  l->n_tmem = p->on_demand ? slots : p->n_workers;
-  l->tmem = arena_array(&l->arena, l->n_tmem, sizeof *l->tmem, _Alignof(struct tensor_memory *));
-  /* Every slot will be used, and wholly: of deep stacks little is. */
-  if (l->source.n_ctas >= slots && !l->source.local_bytes) arena_dense(l->cta_mem, slots * l->cta_stride);
+  reserve_ctas(l);
   return l;
 }
 
@@ -428,7 +449,8 @@ void func_launch_free(struct func_launch *l)
   prepare_end(l);
   groups_end(l);
   tensor_memory_end(l);
-  arena_free(&l->arena);
+  release_ctas(l);
+  launch_room_give(l->room);
   mem_free(l);
 }
 

@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-#include "base/arena.h"
+#include "func/sass/launch_room.h"
 #include "func/sass/uop.h"
 
 enum { FUNC_INST_SHIFT = 4, FUNC_INST_BYTES = 1 << FUNC_INST_SHIFT };
@@ -20,13 +20,13 @@ struct func_cluster;
 struct func_launch {
   struct step_source source; /* first */
   struct func_params p;
-  struct arena arena;
+  struct launch_room *room; /* all that follows lies there but what says otherwise */
   const struct lane_ops *ops;     /* of the level in use */
   struct uop *uop;        /* per instruction of the code space, same indices; fn is NULL where it has not been prepared
                              yet (uop_is_ready) */
   uint64_t code_base, code_bytes;
   uint8_t *pool;          /* rows of BASE_POOL; filled while code is prepared */
-  struct row_pool *values; /* what they hold (prepare.c) */
+  struct row_pool *values; /* what they hold (prepare.c); a block */
   uint32_t (*tid)[3][LANES]; /* threadIdx of the lanes of each warp of a CTA */
   unsigned n_regs;        /* register rows per warp, sink rows not counted */
   unsigned warp_regs;     /* registers of a thread when its CTA begins */
@@ -38,8 +38,9 @@ struct func_launch {
   struct func_grid_sync sync; /* of services, which one host thread executes at a time */
   uint8_t *cta_mem;       /* n_workers * slots_per_worker CTAs of cta_stride bytes */
   size_t cta_stride;
+  bool dense;             /* all of cta_mem will be used */
   struct func_cluster *cluster; /* all of the grid; NULL: there are none */
-  struct tensor_memory **tmem;  /* by worker; without time by slot */
+  struct tensor_memory **tmem;  /* by worker; without time by slot; NULL: none has any yet. Blocks */
   size_t n_tmem;
   pthread_mutex_t group_lock;   /* of tmem, too */
   struct group_block *group_blocks; /* tables of warps with many convergence groups (groups.c); under the lock */

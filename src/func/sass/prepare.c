@@ -11,12 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arith.h"
 #include "base/host_memory.h"
 #include "func/sass/guest_fault.h"
 #include "isa/sass/sass.h"
 
 struct row_pool {
-  uint8_t *rows;     /* the launch's */
+  uint8_t *rows;     /* the launch's … */
+  struct kept_array *kept; /* … which lie here */
   uint64_t *value;   /* of pair i: low row | high row << 32 */
   uint32_t n, cap;
   uint32_t *slot;    /* hash table of pair numbers + 1 */
@@ -49,7 +51,10 @@ static void pool_grow(struct row_pool *p)
 
 static void put_pair(const struct row_pool *p, uint32_t i)
 {
-  uint32_t *row = (uint32_t *)(void *)(p->rows + POOL_FIRST + (size_t)i * PAIR_BYTES);
+  const size_t at = POOL_FIRST + (size_t)i * PAIR_BYTES;
+  uint32_t *row = (uint32_t *)(void *)(p->rows + at);
+  kept_touch(p->kept, at / ROOM_POOL_BYTES);
+  kept_touch(p->kept, (at + PAIR_BYTES - 1) / ROOM_POOL_BYTES);
   for (unsigned k = 0; k < LANES; k++) {
     row[k] = (uint32_t)p->value[i];
     row[LANES + k] = (uint32_t)(p->value[i] >> 32);
@@ -77,9 +82,10 @@ static void pool_begin(struct func_launch *l, uint64_t n_insts)
 {
   enum { SOURCES = 3 };
   size_t bytes = POOL_FIRST + (size_t)n_insts * SOURCES * PAIR_BYTES + POOL_FIRST; /* slack: wide reads */
-  l->pool = arena_alloc(&l->arena, bytes, ROW_BYTES);
+  l->pool = kept_begin(&l->room->pool, div_up(bytes, ROOM_POOL_BYTES), ROOM_POOL_BYTES);
   l->values = mem_zeroed(1, sizeof *l->values);
   l->values->rows = l->pool;
+  l->values->kept = &l->room->pool;
 }
 
 static enum modifier_family family_of(unsigned sem)
@@ -304,6 +310,7 @@ static void note_uregs(struct func_launch *l, const struct uop *u)
 
 static void prepare_one(struct func_launch *l, const struct sem_table *sem, uint64_t i)
 {
+  kept_touch(&l->room->ops, i / ROOM_OPS);
   prepare(l, sem, &func_sass(l)[i], &l->p.code.inst[i], &l->uop[i]);
   note_uregs(l, &l->uop[i]);
 }
@@ -375,6 +382,7 @@ static void make_late(void *context)
   made.fn = NULL;
   made.straight = 0;
   __atomic_store_n(&l->wild, true, __ATOMIC_RELAXED);
+  kept_touch(&l->room->ops, late->i / ROOM_OPS);
   *u = made;
   __atomic_store_n(&u->fn, fn, __ATOMIC_RELEASE);
 }
@@ -392,7 +400,7 @@ void prepare_late(struct func_launch *l, uint64_t i)
 void prepare_launch(struct func_launch *l)
 {
   l->ops = sem_select(l->p.host_level)->ops;
-  l->uop = arena_array(&l->arena, n_insts(l), sizeof *l->uop, 128);
+  l->uop = kept_begin(&l->room->ops, div_up(n_insts(l), ROOM_OPS), ROOM_OPS * sizeof *l->uop);
   pool_begin(l, n_insts(l));
   if (l->p.on_demand) prepare_from(l, (l->p.entry_pc - l->code_base) / FUNC_INST_BYTES);
   else prepare_reach(l);
@@ -401,6 +409,8 @@ void prepare_launch(struct func_launch *l)
 void prepare_end(struct func_launch *l)
 {
   pthread_mutex_destroy(&l->late_lock);
+  kept_end(&l->room->ops, ROOM_OPS * sizeof *l->uop);
+  kept_end(&l->room->pool, ROOM_POOL_BYTES);
   if (!l->values) return;
   mem_free(l->values->value);
   mem_free(l->values->slot);

@@ -14,13 +14,20 @@ static unsigned place_of(const struct func_launch *l, const struct func_cta *c)
   return l->p.on_demand ? c->slot : c->worker;
 }
 
+static struct tensor_memory *find(struct func_launch *l, unsigned place)
+{
+  struct tensor_memory **table = __atomic_load_n(&l->tmem, __ATOMIC_ACQUIRE);
+  return table ? __atomic_load_n(&table[place], __ATOMIC_ACQUIRE) : NULL;
+}
+
 struct tensor_memory *tensor_memory_of(const struct func_cta *c)
 {
   struct func_launch *l = (struct func_launch *)c->step.source;
-  struct tensor_memory **at = &l->tmem[place_of(l, c)];
-  struct tensor_memory *t = __atomic_load_n(at, __ATOMIC_ACQUIRE);
+  struct tensor_memory *t = find(l, place_of(l, c)), **at;
   if (t) return t;
   pthread_mutex_lock(&l->group_lock);
+  if (!l->tmem) __atomic_store_n(&l->tmem, mem_zeroed(l->n_tmem, sizeof *l->tmem), __ATOMIC_RELEASE);
+  at = &l->tmem[place_of(l, c)];
   if (!*at) __atomic_store_n(at, mem_zeroed(1, sizeof **at), __ATOMIC_RELEASE);
   t = *at;
   pthread_mutex_unlock(&l->group_lock);
@@ -54,5 +61,6 @@ void tensor_memory_begin(struct func_cta *c)
 
 void tensor_memory_end(struct func_launch *l)
 {
-  for (size_t i = 0; i < l->n_tmem; i++) mem_free(l->tmem[i]);
+  for (size_t i = 0; l->tmem && i < l->n_tmem; i++) mem_free(l->tmem[i]);
+  mem_free(l->tmem);
 }
