@@ -98,6 +98,34 @@ static void tiles(void **state)
   arena_free(&a);
 }
 
+/* Such a kernel whose parameter block has room for tensor maps that no parameter describes: the second one's record is
+ * one that nobody knows here, and the first one's number stays. NVIDIA's driver has host code of the cubin fill it. */
+static void tiles_with_host_code(void **state)
+{
+  static const char text[] = ".target sm_86\n.kernel tile\n.reqntid 64\n.tile\n.param 8\n.param 128\n[S05] EXIT ;\n";
+  static const uint8_t second[] = {0x04, 0x17, 0x0c, 0x00, 0, 0, 0, 0, 0x01, 0x00}; /* KPARAM_INFO of parameter 1 */
+  enum { UNKNOWN = 0x7f };
+  struct arena a = {0};
+  struct err e = {""};
+  size_t bytes;
+  CUmodule m;
+  CUfunction f;
+  uint64_t argument = 0;
+  void *params[] = {&argument, NULL};
+  (void)state;
+  const uint8_t *image = asm_source_assemble(&a, text, sizeof text - 1, "tile.sass", NULL, &bytes, &e);
+  if (!image) fail_msg("%s", e.msg);
+  uint8_t *record = memmem(image, bytes, second, sizeof second);
+  assert_non_null(record);
+  record[1] = UNKNOWN;
+  OK(cuModuleLoadData(&m, image));
+  OK(cuModuleGetFunction(&f, m, "tile"));
+  assert_int_equal(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, NULL, params, NULL), CUDA_ERROR_NOT_SUPPORTED);
+  OK(cuCtxSynchronize());
+  OK(cuModuleUnload(m));
+  arena_free(&a);
+}
+
 static void loading(void **state)
 {
   CUmodule m, other;
@@ -360,7 +388,7 @@ static void faults_stick(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(no_tensor_maps), cmocka_unit_test(tiles),
+      cmocka_unit_test(no_tensor_maps), cmocka_unit_test(tiles), cmocka_unit_test(tiles_with_host_code),
       cmocka_unit_test(loading), cmocka_unit_test(variables), cmocka_unit_test(launches),
       cmocka_unit_test(bad_configurations), cmocka_unit_test(what_a_kernel_says), cmocka_unit_test(occupancy),
       cmocka_unit_test(faults_stick),

@@ -7,6 +7,7 @@
 #include "cuda/core/features.h"
 #include "cuda/core/residency.h"
 #include "cuda/core/shim.h"
+#include "func/tensor_map.h"
 #include "time/gpu/occupancy.h"
 
 enum { WARP_LANES = 32, MAX_PER_CENT = 100 };
@@ -153,11 +154,32 @@ CUresult kernel_cluster_size(const struct launch_request *q, int *ctas)
   return r;
 }
 
+/* A kernel of CUDA Tile IR with room for tensor maps behind its parameters: NVIDIA's driver has x86 code in the cubin
+ * (.nv.host) make them from the arguments at each launch, by an interface that is not published. */
+static bool wants_host_code(const struct module_kernel *k)
+{
+  uint64_t described = 0;
+  for (unsigned i = 0; i < k->n_params; i++)
+    if (described < (uint64_t)k->param[i].offset + k->param[i].bytes)
+      described = (uint64_t)k->param[i].offset + k->param[i].bytes;
+  return k->tile && k->param_bytes >= described + TENSOR_MAP_BYTES;
+}
+
+static CUresult refuse_host_code(const struct function *f)
+{
+  if (shim_first_time(f->module->board->shim, f->kernel->name))
+    shim_say("%.200s: its tensor maps are made at launch by x86 code in its cubin (.nv.host, CUDA Tile IR), which is "
+             "not run; the launch fails with \"operation not supported\"; take a GPU without tensor maps "
+             "(--gpu rtx-3070), or allow_tma=False in ct.load and ct.store", f->kernel->name);
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+
 CUresult kernel_check(const struct launch_request *q)
 {
   const struct module_kernel *k = q->function->kernel;
   uint64_t bound = volume(k->max_threads), threads = volume(q->block);
   int ctas;
+  if (wants_host_code(k)) return refuse_host_code(q->function);
   if (!is_configuration(q)) return cudaErrorInvalidConfiguration;
   if (q->shared > q->function->max_dynamic_shared) return CUDA_ERROR_INVALID_VALUE;
   if (bound && threads > bound) return CUDA_ERROR_INVALID_VALUE; /* as Numba's own tests have it of GPUs */

@@ -163,13 +163,15 @@ INLINE void store_words(const uint32_t *restrict rows, unsigned row, uint8_t *re
 }
 
 /* Eight bytes go at once where there are so many: the GPU of another process may look at them meanwhile, and no GPU
- * shows half of such a store (NCCL's protocol LL has a number and its flag there). */
+ * shows half of such a store (NCCL's protocol LL has a number and its flag there). Loads are such that the compiler
+ * reads each but once; of plain ones it read some twice, a half each time. */
+typedef uint64_t __attribute__((may_alias, aligned(1))) whole;
+
 INLINE void load_lane(uint32_t *restrict rows, unsigned row, const uint8_t *restrict p, unsigned i, unsigned bytes)
 {
-  if (bytes < 8) return load_words(rows, row, p, i, bytes);
-  for (unsigned k = 0; k < bytes / 8; k++) {
-    uint64_t v;
-    memcpy(&v, p + 8 * k, sizeof v);
+  if (bytes < sizeof(whole)) return load_words(rows, row, p, i, bytes);
+  for (unsigned k = 0; k < bytes / sizeof(whole); k++) {
+    const uint64_t v = ((const volatile whole *)(const void *)p)[k];
     rows[2 * k * row + i] = (uint32_t)v;
     rows[(2 * k + 1) * row + i] = (uint32_t)(v >> 32);
   }
@@ -216,10 +218,39 @@ INLINE void store_sized(const uint32_t *rows, unsigned row, const struct lane_bl
   }
 }
 
+#if defined __AVX512F__
+enum { PIECE = 64 };
+#elif defined __AVX2__
+enum { PIECE = 32 };
+#else
+enum { PIECE = 16 };
+#endif
+typedef uint64_t __attribute__((vector_size(PIECE), may_alias, aligned(1))) piece; /* its parts of 8 bytes are whole */
+
+/* What lies at p, read once: the compiler cannot know that v is still what lies there. */
+INLINE void copy_once(uint8_t *restrict to, const uint8_t *restrict p, unsigned bytes)
+{
+#pragma GCC unroll 16
+  for (unsigned k = 0; k < bytes; k += PIECE) {
+    uint64_t __attribute__((vector_size(PIECE))) v = *(const piece *)(const void *)(p + k);
+    __asm__("" : "+v"(v));
+    *(piece *)(void *)(to + k) = v;
+  }
+}
+
 INLINE void load_dense_sized(uint32_t *restrict rows, unsigned row, const uint8_t *restrict p, unsigned bytes)
 {
-  LANES_SIMD
-  for (unsigned i = 0; i < LANES; i++) load_lane(rows, row, p + i * bytes, i, bytes);
+  _Alignas(64) uint8_t once[LANES * MEM_MAX_BYTES];
+  if (bytes < sizeof(whole)) {
+    LANES_SIMD
+    for (unsigned i = 0; i < LANES; i++) load_words(rows, row, p + i * bytes, i, bytes);
+    return;
+  }
+  copy_once(once, p, LANES * bytes);
+  for (unsigned k = 0; k < bytes / 4; k++) {
+    LANES_SIMD
+    for (unsigned i = 0; i < LANES; i++) memcpy(&rows[k * row + i], once + i * bytes + 4 * k, 4);
+  }
 }
 
 INLINE void store_dense_sized(const uint32_t *restrict rows, unsigned row, uint8_t *restrict p, unsigned bytes)
@@ -264,11 +295,11 @@ static void store_dense(const uint32_t *rows, uint8_t *p, unsigned bytes)
 /* All lanes read one place. */
 INLINE void load_same_sized(uint32_t *restrict rows, unsigned row, const uint8_t *restrict p, unsigned bytes)
 {
+  uint32_t v[MEM_MAX_BYTES / 4];
+  load_lane(v, 1, p, 0, bytes);
   for (unsigned k = 0; k < (bytes + 3) / 4; k++) {
-    uint32_t v = 0;
-    memcpy(&v, p + 4 * k, bytes < 4 ? bytes : 4);
     LANES_SIMD
-    for (unsigned i = 0; i < LANES; i++) rows[k * row + i] = v;
+    for (unsigned i = 0; i < LANES; i++) rows[k * row + i] = v[k];
   }
 }
 
