@@ -9,7 +9,7 @@
 #                         xgboost|catboost|taichi|faiss|cufinufft|bitsandbytes|onnxruntime|openmm|
 #                         spconv|qiskit_aer|tensorflow|torch_more|torch_compile|transformers|diffusers|timm|
 #                         torchvision|torch_geometric|peft|accelerate|lightning|torchao|xformers|liger_kernel|
-#                         warp|pycuda|cuda_core|cudf|torch_distributed|cuml|cuda_tile|cutlass|tilelang ...]
+#                         warp|pycuda|cuda_core|cudf|torch_distributed|cuml|cuda_tile|cutlass|tilelang|cutensor ...]
 #
 # cupy_libs: what calls cuBLAS, cuFFT, cuRAND, cuSOLVER, cuSPARSE. torch_layers: what calls cuDNN. torch_more: graphs, sparse and nested
 # tensors, linear algebra, process groups. torch_compile: Inductor. torch_train: a ResNet, an
@@ -18,7 +18,7 @@
 # torch_distributed: a process for each of two GPUs of MACHINE (dgx-a100). cuml: with cuVS and cuGraph.
 # tilelang: nvcc of CUDA compiles what it writes.
 #
-# warp, cuda_core, cudf, cuml, cutlass: with stripped runtimes inside, whose archives WARPSTEP_CUDART names (docs/python.md).
+# warp, cuda_core, cudf, cuml, cutlass, cutensor: with stripped runtimes inside, whose archives WARPSTEP_CUDART names (docs/python.md).
 #
 # Environment: BIN (build/warpstep), PYTHON (an interpreter with the packages: python3), GPU (rtx-3070),
 # CUDA (toolkit, for its libnvrtc: /usr/local/cuda), TINYGRAD_TESTS (folder `test` of tinygrad's repository: its
@@ -74,7 +74,7 @@ failed=0
 [ $# -gt 0 ] || set -- numba cupy cupy_libs tinygrad triton torch torch_layers torch_train jax \
   xgboost catboost taichi faiss cufinufft bitsandbytes onnxruntime openmm spconv qiskit_aer tensorflow torch_more torch_compile \
   transformers diffusers timm torchvision torch_geometric peft accelerate lightning torchao xformers liger_kernel \
-  warp pycuda cuda_core cudf torch_distributed cuml cuda_tile cutlass tilelang
+  warp pycuda cuda_core cudf torch_distributed cuml cuda_tile cutlass tilelang cutensor
 for name; do
   if ! "$python" -c "import numpy, importlib.util as u, sys; sys.exit(not u.find_spec('$(package "$name")'))" 2>/dev/null; then
     echo "ok clients $name # SKIP $python does not have it"

@@ -107,6 +107,7 @@ int main()
   CHECK(active(8, 1024, &largest) == 2 * 4 + 6 * 4); // 32 or 36 CTAs per GPC
   CUDA(cudaFuncSetAttribute(ring, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
   CHECK(active(16, 1024, &largest) == 16 && largest == 16);
+  CHECK(active(32, 1024, &largest) == 0); // asking for a size that no GPU has is no error then
   CUDA(launch(ring, out, 32, 16));
   CUDA(cudaMemcpy(host, out, 32 * sizeof *host, cudaMemcpyDeviceToHost));
   for (int i = 0; i < 32; i++) CHECK(host[i] == 1600 + (i % 16 + 1) % 16);

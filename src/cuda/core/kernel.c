@@ -104,18 +104,28 @@ const struct core_set *kernel_cores(const struct launch_request *q)
   return q->cores ? q->cores : q->function->module->board->cores;
 }
 
-/* The size must divide the grid and be the one that the kernel was compiled for, where it was. */
-static CUresult check_cluster(const struct launch_request *q)
+/* The size, c, must divide the grid and be the one that the kernel was compiled for, where it was. */
+static CUresult cluster_shape(const struct launch_request *q, uint32_t c[3])
 {
   const struct module_kernel *k = q->function->kernel;
-  uint32_t c[3];
   launch_cluster(k, q->cluster, c);
   if (!volume(c)) return k->explicit_cluster ? CUDA_ERROR_INVALID_CLUSTER_SIZE : CUDA_SUCCESS;
-  if (volume(k->cluster) && memcmp(k->cluster, c, sizeof c) != 0) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
+  if (volume(k->cluster) && memcmp(k->cluster, c, 3 * sizeof *c) != 0) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
   for (int i = 0; i < 3; i++)
     if (q->grid[i] % c[i]) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
-  uint64_t most = gpu_has(gpu_of(q->function), GPU_CLUSTERS) ? largest_cluster(q->function) : 1;
-  return volume(c) > most ? CUDA_ERROR_INVALID_CLUSTER_SIZE : CUDA_SUCCESS;
+  return CUDA_SUCCESS;
+}
+
+static bool is_too_large(const struct launch_request *q, const uint32_t c[3])
+{
+  return volume(c) > (gpu_has(gpu_of(q->function), GPU_CLUSTERS) ? largest_cluster(q->function) : 1);
+}
+
+static CUresult check_cluster(const struct launch_request *q)
+{
+  uint32_t c[3];
+  CUresult r = cluster_shape(q, c);
+  return r == CUDA_SUCCESS && is_too_large(q, c) ? CUDA_ERROR_INVALID_CLUSTER_SIZE : r;
 }
 
 /* Those of every GPC together. */
@@ -135,12 +145,17 @@ static CUresult active_clusters(const struct launch_request *q, uint64_t size, i
   return CUDA_SUCCESS;
 }
 
+/* A kernel that may have any size has no cluster of a size that no GPU has; it is no error to ask (cuTENSOR asks from
+ * 32 CTAs downwards and gives up at an error). */
 CUresult kernel_active_clusters(const struct launch_request *q, int *clusters)
 {
   uint32_t c[3];
-  launch_cluster(q->function->kernel, q->cluster, c);
-  CUresult r = check_cluster(q);
-  return r == CUDA_SUCCESS ? active_clusters(q, volume(c) ? volume(c) : 1, clusters) : r;
+  CUresult r = cluster_shape(q, c);
+  if (r != CUDA_SUCCESS) return r;
+  if (!is_too_large(q, c)) return active_clusters(q, volume(c) ? volume(c) : 1, clusters);
+  *clusters = 0;
+  return q->function->non_portable_cluster && gpu_has(gpu_of(q->function), GPU_CLUSTERS)
+             ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CLUSTER_SIZE;
 }
 
 CUresult kernel_cluster_size(const struct launch_request *q, int *ctas)

@@ -23,7 +23,7 @@ void mem_prepare(const struct sass_inst *s, struct uop *u)
     }
     if (ur) u->imm2 |= ADDR_UR32;
   } else {
-    if (s->sem == SEM_LDGSTS || sass_address_is_wide(s)) u->imm2 |= ADDR_WIDE;
+    if (sass_address_is_wide(s)) u->imm2 |= ADDR_WIDE;
     if (ur) u->imm2 |= ADDR_UR;
   }
   if (ur) u->imm2 |= (uint32_t)s->ua << UR_SHIFT;
@@ -181,6 +181,7 @@ uint8_t *mem_near(struct func_warp *w, const struct effect *e, enum mem_space sp
   if (space == MEM_CLUSTER) return mem_far(w, e, lane, addr, bytes, f);
   if (__builtin_expect(addr + bytes > size, 0)) {
     if (shared) addr = (uint32_t)(addr + cluster_base(w->cta));
+    if (shared && addr + bytes <= size) return w->cta->shared + addr; /* without the rank: the CTA's own */
     func_fault(w, e, f, shared ? FAULT_SHARED_RANGE : FAULT_LOCAL_RANGE, lane, addr,
                "thread (%u,%u,%u): %s address 0x%llx is outside the %llu bytes of %s",
                w->tid[0][lane], w->tid[1][lane], w->tid[2][lane], shared ? "shared" : "local",

@@ -200,6 +200,7 @@ bool mem_ldgsts(struct func_warp *w, const struct uop *u, uint32_t m, struct eff
   unsigned bytes = u->t->mem.bytes;
   struct mem_effect *me = mem_begin(e, m, MEM_GLOBAL, MEM_LDGSTS, bytes, false);
   uint32_t soff = (uint32_t)bits_sext(sass_get(u->s, FLD_LDGSTS_SOFF), 20) - cluster_base(w->cta);
+  if (u->s->src[2].kind == SRC_UREG) soff += warp_uniform(w, u->s->src[2].index);
   bool zfill = sass_get(u->s, FLD_LDGSTS_ZFILL);
   const uint32_t *to = row_src(w, u->b);
   mem_addr_global(w, u, me->addr, &me->shape);

@@ -75,7 +75,8 @@ bool sass_has(const struct sass_inst *s, enum sass_field_id id)
 
 bool sass_address_is_wide(const struct sass_inst *s)
 {
-  static const enum sass_field_id width[] = {FLD_MEM_A64, FLD_ATOM_A64, FLD_ATOM_A64_70, FLD_LDGMC_A64, FLD_MEM_E};
+  static const enum sass_field_id width[] = {FLD_MEM_A64, FLD_ATOM_A64, FLD_ATOM_A64_70, FLD_LDGMC_A64, FLD_LDGSTS_A64,
+                                              FLD_MEM_E};
   for (unsigned i = 0; i < sizeof width / sizeof width[0]; i++)
     if (sass_has(s, width[i])) return sass_get(s, width[i]);
   return true;
@@ -176,7 +177,7 @@ static int64_t get_signed(const struct sass_inst *s, unsigned id)
 struct address_form {
   uint16_t ureg, offset, descriptor; /* descriptor: field that says so; FLD_NONE: never */
   uint8_t unit;                      /* bytes of an offset's step */
-  bool next;                         /* the uniform register behind the named one (compiler output, CUDA 13.0) */
+  bool next; /* the uniform register behind the named one, or none (compiler output, CUDA 13.0) */
 };
 
 enum { BYTES_256 = 32 };
@@ -213,9 +214,9 @@ static void fill_address(struct sass_inst *s, unsigned kind)
   const struct address_form *f = kind < n && address_forms[kind].unit ? &address_forms[kind] : &plain;
   s->src[0] = src_reg(kind == OPD_USADDR ? SASS_RZ : sass_get(s, FLD_RA));
   s->offset = get_signed(s, f->offset) * f->unit;
-  if (f->ureg) s->ua = ureg(s, sass_get(s, f->ureg) + f->next);
   s->ua_is_descriptor = (f->descriptor && sass_get(s, f->descriptor)) ||
                         sass_get(s, FLD_ATOM_DESC76) || sass_get(s, FLD_ATOM_DESC90);
+  if (f->ureg && (!f->next || s->ua_is_descriptor)) s->ua = ureg(s, sass_get(s, f->ureg) + f->next);
 }
 
 static void fill_constant_address(struct sass_inst *s, unsigned kind)
@@ -316,7 +317,8 @@ static void op_usource(struct sass_inst *s, unsigned op, unsigned arg)
 static void op_shared_ureg(struct sass_inst *s, unsigned op, unsigned arg)
 {
   (void)op, (void)arg;
-  s->src[1] = (struct sass_src){.kind = SRC_UREG,
+  s->src[1] = src_reg(sass_get(s, FLD_RD));
+  s->src[2] = (struct sass_src){.kind = SRC_UREG,
                                 .index = ureg(s, sass_get(s, sass_has(s, FLD_URC) ? FLD_URC : FLD_URC6))};
 }
 

@@ -111,7 +111,7 @@ static void put_address(struct print_text *o, const struct sass_inst *s, const s
                  s->sem == SEM_SYNCS_CCTL || s->sem == SEM_SYNCS_ARRIVE ||
                  s->sem == SEM_SYNCS_PHASECHK || s->sem == SEM_LDGSTSBAR ||
                  s->sem == SEM_LDGMC; /* URZ is written here */
-  bool wide = s->sem == SEM_LDGSTS || sass_address_is_wide(s);
+  bool wide = sass_address_is_wide(s);
   bool narrow_base = !near && !wide && s->ua != SASS_URZ && !s->ua_is_descriptor;
   bool has_reg = s->src[0].index != SASS_RZ || (s->ua == SASS_URZ && !s->offset && !indexed) || narrow_base;
   bool quiet = s->row->traits & ROW_QUIET_DESC && !sass_get(s, FLD_MEM_HINT);
@@ -123,7 +123,7 @@ static void put_address(struct print_text *o, const struct sass_inst *s, const s
   print(o, "[");
   if (has_reg) {
     print_reg(o, s->src[0].index);
-    if ((s->ua != SASS_URZ || s->sem == SEM_LDGMC) && !near) print(o, wide ? ".64" : ".U32");
+    if ((s->ua != SASS_URZ || s->sem == SEM_LDGMC || s->sem == SEM_LDGSTS) && !near) print(o, wide ? ".64" : ".U32");
     if (s->row->width == W_STAS || s->row->width == W_REDAS) print(o, ".64");
     if (sass_has(s, FLD_LDS_STRIDE)) print(o, "%s", stride[sass_get(s, FLD_LDS_STRIDE)]);
     if (reused(t, 0)) print(o, ".reuse");
@@ -383,8 +383,10 @@ static void op_ldgsts_shared(struct print_text *o, const struct sass_inst *s, co
 {
   (void)t, (void)op, (void)arg;
   print(o, "[");
-  if (s->src[1].kind == SRC_UREG) print_ureg(o, s->src[1].index);
-  else print_reg(o, s->src[1].index);
+  const bool uniform = s->src[2].kind == SRC_UREG, has_reg = !uniform || s->src[1].index != SASS_RZ;
+  if (has_reg) print_reg(o, s->src[1].index);
+  if (uniform && has_reg) print(o, "+");
+  if (uniform) print_ureg(o, s->src[2].index);
   put_offset(o, bits_sext(sass_get(s, FLD_LDGSTS_SOFF), 20), false);
   print(o, "]");
 }

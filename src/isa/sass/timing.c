@@ -42,8 +42,8 @@ static void add_pred(struct inst *t, struct sass_pred p)
 
 static unsigned mem_bytes(const struct sass_inst *s)
 {
-  static const uint8_t bytes[8] = {1, 1, 2, 2, 4, 8, 16, 16};
-  return bytes[sass_get(s, sass_has(s, FLD_LDGSTS_SIZE) ? FLD_LDGSTS_SIZE : FLD_MEM_SIZE)];
+  static const uint8_t bytes[8] = {1, 1, 2, 2, 4, 8, 16, 16}, copied[4] = {4, 8, 16, 16};
+  return sass_has(s, FLD_LDGSTS_SIZE) ? copied[sass_get(s, FLD_LDGSTS_SIZE)] : bytes[sass_get(s, FLD_MEM_SIZE)];
 }
 
 static unsigned atom_bytes(const struct sass_inst *s)
@@ -398,7 +398,8 @@ static void op_reg_field(const struct sass_inst *s, struct inst *t, unsigned kin
 static void op_shared_ureg(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned arg)
 {
   (void)kind, (void)arg;
-  add_src(t, FILE_UR, s->src[1].index, 1, SLOT_C);
+  if (s->src[1].index != SASS_RZ) add_src(t, FILE_R, s->src[1].index, 1, SLOT_B);
+  add_src(t, FILE_UR, s->src[2].index, 1, SLOT_C);
 }
 
 static void op_udata(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned arg)
