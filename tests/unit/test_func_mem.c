@@ -56,6 +56,33 @@ static void test_load_strides(void **state)
   }
 }
 
+/* LDGSTS: the shared address is a register and a uniform one together; the global base may be a uniform pair, and the
+ * size is two bits wide (sm_100; texts of nvdisasm in test_sass_decode.c). */
+static void test_copy_bases(void **state)
+{
+  /* .128 [R11+UR6+0x20], [R4.64+0x40]; .64 [R11+0x20], [R4.64+UR6+0x40] */
+  static const uint64_t both[] = {0x0003e2000b9a0806, 0x00020040040b7dae, W_EXIT};
+  static const uint64_t base[] = {0x0003e2000b9a0406, 0x00020040040b7fae, W_EXIT};
+  (void)state;
+  for (int i = 0; i < 2; i++) {
+    const unsigned bytes = i ? 8 : 16, uniform = 512;
+    struct rig *r = rig_new_sm(100, i ? base : both, 2, 32);
+    uint8_t data[4096];
+    for (unsigned k = 0; k < sizeof data; k++) data[k] = (uint8_t)(k * 37 + 129);
+    assert_true(gmem_write(r->mem, r->buf, data, sizeof data));
+    for (unsigned lane = 0; lane < 32; lane++) warp_ureg(r->w, 6)[lane] = uniform, warp_ureg(r->w, 7)[lane] = 0;
+    for (unsigned lane = 0; lane < 32; lane++) {
+      rig_set(r, 11, lane, lane * 16);
+      rig_set64(r, 4, lane, r->buf + lane * 64);
+    }
+    assert_true(rig_step(r));
+    for (unsigned lane = 0; lane < 32; lane++)
+      assert_memory_equal(r->cta->shared + lane * 16 + 0x20 + (i ? 0 : uniform),
+                          data + lane * 64 + 0x40 + (i ? uniform : 0), bytes);
+    rig_free(r);
+  }
+}
+
 static void test_partial_warp(void **state)
 {
   (void)state;
@@ -354,7 +381,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_load_sizes),   cmocka_unit_test(test_load_strides),
-      cmocka_unit_test(test_partial_warp), cmocka_unit_test(test_faults),
+      cmocka_unit_test(test_copy_bases), cmocka_unit_test(test_partial_warp), cmocka_unit_test(test_faults),
       cmocka_unit_test(test_matrices), cmocka_unit_test(test_generic),      cmocka_unit_test(test_view),
       cmocka_unit_test(test_atomics),      cmocka_unit_test(test_atomic_order),
       cmocka_unit_test(test_generic_atomic_spaces),
