@@ -40,6 +40,9 @@ struct mem_form mem_form(const struct sass_inst *s);
 uint64_t mem_address(const struct sass_inst *s, const struct mem_form *f, const struct state *st,
                      unsigned lane);
 
+/* LDGSTS's address in shared memory, but for its register of each lane. */
+uint32_t ldgsts_base(const struct sass_inst *, const struct state *);
+
 /* Applies the instruction to *st. False: no rule. */
 bool ref_mem(const struct mem_in *in, struct mem_state *st);
 

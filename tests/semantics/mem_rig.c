@@ -223,11 +223,11 @@ static void fill_compare(struct mem_rig *g, const struct sass_inst *s)
 
 static void fill_shared_address(struct mem_rig *g, const struct sass_inst *s)
 {
-  const int64_t off = (int64_t)(sass_get(s, FLD_LDGSTS_SOFF) << 44) >> 44;
+  const uint32_t base = ldgsts_base(s, &g->st.s);
   unsigned slot[SEM_LANES];
   slots(&g->rng, SHARED_BYTES / 16, true, slot);
   for (unsigned i = 0; i < SEM_LANES; i++)
-    g->st.s.reg[s->src[1].index][i] = 16 * slot[i] - (uint32_t)off;
+    g->st.s.reg[s->src[1].index][i] = 16 * slot[i] - base;
 }
 
 /* ---- one warp -------------------------------------------------------------------------------- */

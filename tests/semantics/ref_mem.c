@@ -341,17 +341,23 @@ static bool matrix(const struct mem_in *in, struct mem_state *m, const struct st
   return true;
 }
 
+uint32_t ldgsts_base(const struct sass_inst *s, const struct state *st)
+{
+  const int64_t off = (int64_t)(sass_get(s, FLD_LDGSTS_SOFF) << 44) >> 44;
+  const bool uniform = s->src[2].kind == SRC_UREG;
+  return (uint32_t)off + (uint32_t)(uniform ? reg64(st->ureg, s->src[2].index, SASS_URZ, 0, false) : 0);
+}
+
 /* Without ZFILL: a copy where Pp holds, else zeros. */
 static bool copy(const struct mem_in *in, struct mem_state *m, const struct state *old)
 {
   const struct sass_inst *s = in->s;
   const unsigned bytes = mem_bytes(s), shared = s->src[1].index;
-  const int64_t off = (int64_t)(sass_get(s, FLD_LDGSTS_SOFF) << 44) >> 44;
   if (sass_get(s, FLD_LDGSTS_ZFILL)) return false;
   EACH_LANE
   {
     if (!lane_of(in->exec, i)) continue;
-    const uint32_t to = (uint32_t)(off + (shared == SASS_RZ ? 0 : old->reg[shared][i]));
+    const uint32_t to = ldgsts_base(s, old) + (shared == SASS_RZ ? 0 : old->reg[shared][i]);
     const uint8_t *p = place(in, m, mem_address(s, &in->form, old, i), i);
     if (!p || to + bytes > SHARED_BYTES) return false;
     if (lane_of(in->pp, i))
