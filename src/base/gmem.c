@@ -44,6 +44,7 @@ struct gmem {
   uint64_t file_bytes;
   uint64_t *shared;              /* addresses of the pages in it */
   size_t n_shared;
+  bool others;                   /* gmem_expect_others */
   bool backed, follows;          /* all pages are in the file; of another image */
   const struct gmem_listener *listener;
   bool keeps;                    /* what is to be unmapped waits here: */
@@ -458,6 +459,16 @@ int gmem_share_file(struct gmem *g)
   return g->file;
 }
 
+void gmem_expect_others(struct gmem *g)
+{
+  g->others = true;
+}
+
+bool gmem_expects_others(const struct gmem *g)
+{
+  return g->others;
+}
+
 int gmem_share(struct gmem *g, uint64_t addr, uint64_t bytes)
 {
   ptrdiff_t i = alloc_below(g, addr);
@@ -465,6 +476,7 @@ int gmem_share(struct gmem *g, uint64_t addr, uint64_t bytes)
       addr - g->alloc[i].addr > g->alloc[i].bytes || bytes > g->alloc[i].bytes - (addr - g->alloc[i].addr))
     return -1;
   if (gmem_share_file(g) < 0) return -1;
+  gmem_expect_others(g);
   if (g->backed) return g->file;
   for (uint64_t page = addr & ~g->page_mask; page < addr + bytes; page += g->page_mask + 1)
     if (!is_shared(g, page) && !share_page(g, page)) return -1;

@@ -93,6 +93,10 @@ uint64_t gmem_unmap_at(struct gmem *, uint64_t addr, uint64_t bytes);
  * image, which lives as long as the image or somebody's mapping. -1: not such pages, or the host has no memory for
  * it. */
 int gmem_share(struct gmem *, uint64_t addr, uint64_t bytes);
+/* Other processes write some of its pages at any time (those shared by gmem_share, others once it is told): what is
+ * atomic on a GPU must be so on the host. */
+void gmem_expect_others(struct gmem *);
+bool gmem_expects_others(const struct gmem *);
 int gmem_share_file(struct gmem *); /* that file, also when nothing is shared yet; -1: none can be made */
 
 /* For images that two processes have: the one that allocates, and one that follows it. All pages of the first, which is
@@ -154,7 +158,7 @@ struct gmem_view {
   struct gmem *image;
   struct gmem_log *log; /* NULL: write through to the image */
   uint64_t now;         /* stamp for new log entries */
-  bool concurrent;      /* other threads update words of the image at the same time */
+  bool concurrent;      /* other threads, or processes, update words of the image at the same time */
   struct gmem_window *window; /* NULL: none. Else all accesses lie in it, and none touches image or log */
 };
 

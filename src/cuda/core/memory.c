@@ -228,6 +228,12 @@ static void hide(struct shim *s, board_mask in, uint64_t addr)
     if (in >> i & 1) BUG_ON(!gmem_release(s->boards.of[i].device.mem, addr));
 }
 
+void memory_expect_others(struct shim *s, board_mask in)
+{
+  for (unsigned i = 0; i < s->boards.n; i++)
+    if (in >> i & 1) gmem_expect_others(s->boards.of[i].device.mem);
+}
+
 uint64_t memory_open(struct shim *s, enum block_kind kind, struct board *b, int fd, uint64_t offset, uint64_t bytes,
                      board_mask in)
 {
@@ -237,6 +243,7 @@ uint64_t memory_open(struct shim *s, enum block_kind kind, struct board *b, int 
   if (!host) return 0;
   uint64_t base = (uint64_t)(uintptr_t)host;
   show(s, in, base, host, mapped, "memory of another process");
+  memory_expect_others(s, in);
   add_block(s, (struct block){ .addr = base + inside, .bytes = bytes, .device = base + inside, .board = b, .in = in,
                                   .mapped = mapped, .kind = kind });
   return base + inside;
@@ -247,6 +254,7 @@ void memory_open_for(struct shim *s, uint64_t addr, board_mask in)
   struct block *b = memory_find(s, addr);
   const uint64_t base = addr & ~(boards_page(s) - 1);
   show(s, in & ~b->in, base, (void *)(uintptr_t)base, b->mapped, "memory of another process");
+  memory_expect_others(s, in);
   b->in |= in;
 }
 

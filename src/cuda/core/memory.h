@@ -128,6 +128,8 @@ uint64_t memory_open(struct shim *, enum block_kind, struct board *, int fd, uin
                      board_mask);
 /* … for these, too. */
 void memory_open_for(struct shim *, uint64_t addr, board_mask);
+/* Other processes may write memory that these GPUs have (gmem_expect_others). */
+void memory_expect_others(struct shim *, board_mask in);
 /* GPUs beside its own whose kernels see the block's pages: of pools that say so, and registered memory. */
 static inline board_mask memory_viewers(const struct block *b)
 {

@@ -256,6 +256,7 @@ void vmm_show(struct shim *s, struct vmm_mapping *m, board_mask in)
     return;
   }
   memory_map(s, m->memory->board, m->addr, m->memory->host, m->bytes, in);
+  if (m->memory->fd >= 0) memory_expect_others(s, in);
   if (!before) board_place(m->memory->board, m->addr, m->bytes);
   if (!in) board_place_nowhere(m->memory->board, m->addr, m->bytes);
   multicast_refresh(s);

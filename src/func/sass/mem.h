@@ -18,6 +18,7 @@ enum { COMPARE_WORD = 4, MEM_MAX_WORDS = MEM_MAX_BYTES / 4 };
 enum mem_size { SIZE_U8, SIZE_S8, SIZE_U16, SIZE_S16, SIZE_32, SIZE_64, SIZE_128 };
 
 typedef uint32_t __attribute__((may_alias)) mem_word;
+typedef uint64_t __attribute__((may_alias)) mem_pair;
 
 static inline mem_word *mem_row(struct mem_effect *me, unsigned word)
 {

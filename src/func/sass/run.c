@@ -524,7 +524,7 @@ static void runner_init(struct runner *r, struct run_team *t, unsigned i)
   r->first_slot = i * r->n_slots;
   r->stats = &r->own_stats;
   r->f = &r->own_fault;
-  r->view = (struct gmem_view){.image = l->p.image, .concurrent = t->n > 1};
+  r->view = (struct gmem_view){.image = l->p.image, .concurrent = t->n > 1 || gmem_expects_others(l->p.image)};
   r->e.mem = &r->mem;
   r->clock_start = t->watch->start_clock;
   r->sees_registers = t->watch->tap && !t->watch->tap->registers_unseen;

@@ -271,6 +271,33 @@ static uint32_t swap_word(enum atom_op op, enum sass_atom_type t, uint8_t *p, ui
   return old;
 }
 
+/* Puts `new` in the place of what is thought to be there; false: *old is what is there. */
+static bool swap_bytes(uint8_t *p, unsigned words, uint64_t *old, uint64_t new)
+{
+  enum { RELAXED = __ATOMIC_RELAXED };
+  if (words == 2) return __atomic_compare_exchange_n((mem_pair *)(void *)p, old, new, false, RELAXED, RELAXED);
+  uint32_t word = (uint32_t)*old;
+  const bool done = __atomic_compare_exchange_n((mem_word *)(void *)p, &word, (uint32_t)new, false, RELAXED, RELAXED);
+  *old = word;
+  return done;
+}
+
+/* Any operation on 4 or 8 bytes of one lane while others do so. Its first guess of what is there costs nothing. */
+static void swap_lane(const struct uop *u, struct mem_effect *me, unsigned i, uint8_t *p)
+{
+  const unsigned words = types[type_of(u)].words;
+  uint32_t v[4] = {0}, cmp[4] = {0}, r[4], ret[4];
+  uint64_t old = 0;
+  row_get(me, 0, words, i, v);
+  row_get(me, COMPARE_WORD, words, i, cmp);
+  memcpy(&old, p, 4 * words);
+  do {
+    const uint32_t was[4] = {(uint32_t)old, (uint32_t)(old >> 32)};
+    apply(op_of(u), type_of(u), was, v, cmp, r, ret);
+  } while (!swap_bytes(p, words, &old, words == 2 ? lane_join(r[0], r[1]) : r[0]));
+  for (unsigned k = 0; k < words; k++) mem_row(me, k)[i] = ret[k];
+}
+
 ATOM_INLINE uint64_t number_get(const mem_word *row, unsigned i, unsigned words)
 {
   return words == 2 ? lane_join(row[i], row[LANES_MAX + i]) : row[i];
@@ -319,11 +346,18 @@ static void atom_number_block(const struct uop *u, struct mem_effect *me, const 
   else atom_numbers(me, b, op, t, 2);
 }
 
+/* Others may be at the same place: threads of the launch, GPUs of other processes; with the scope of the system the
+ * host, too. Sixteen bytes do not go at once. */
+static bool contended(const struct uop *u, const struct gmem_view *v)
+{
+  return (v->concurrent || u->t->scope == SCOPE_SYS) && types[type_of(u)].words <= 2;
+}
+
 /* The lanes of a block, in ascending order. */
 static void atom_block(const struct uop *u, struct mem_effect *me, const struct lane_block *b,
-                       bool concurrent)
+                       const struct gmem_view *v)
 {
-  const bool number = is_number(u), swap = concurrent && me->space == MEM_GLOBAL && types[type_of(u)].words == 1;
+  const bool number = is_number(u), swap = me->space == MEM_GLOBAL && contended(u, v);
   if (number && !swap) {
     atom_number_block(u, me, b);
     return;
@@ -332,7 +366,8 @@ static void atom_block(const struct uop *u, struct mem_effect *me, const struct 
   for (uint32_t r = b->lanes; r; r &= r - 1) {
     unsigned i = bits_first(r);
     uint8_t *p = b->base + i * b->apart + (me->addr[i] & b->in);
-    if (number) row[i] = swap_word(op_of(u), type_of(u), p, row[i], cmp[i]);
+    if (number && types[type_of(u)].words == 1) row[i] = swap_word(op_of(u), type_of(u), p, row[i], cmp[i]);
+    else if (swap) swap_lane(u, me, i, p);
     else atom_lane(u, me, i, p);
   }
 }
@@ -349,7 +384,7 @@ static bool red_multicast(const struct uop *u, struct mem_effect *me, unsigned i
     uint8_t *p = gmem_ptr(s->leg[k].image, s->leg[k].addr + (me->addr[i] - s->addr), me->bytes);
     if (!p) return false;
     for (unsigned j = 0; j < words; j++) mem_row(me, j)[i] = operand[j];
-    if (v->concurrent && is_number(u) && words == 1) swap_word(op_of(u), type_of(u), p, operand[0], 0);
+    if (contended(u, v)) swap_lane(u, me, i, p);
     else atom_lane(u, me, i, p);
   }
   return true;
@@ -361,7 +396,7 @@ static bool atom_perform(struct func_warp *w, const struct uop *u, struct effect
   struct mem_effect *me = e->mem;
   struct lane_block b;
   for (; lanes && mem_block(w, me, lanes, true, v, &b); lanes &= ~b.lanes)
-    atom_block(u, me, &b, v->concurrent);
+    atom_block(u, me, &b, v);
   for (; lanes; lanes &= lanes - 1) {
     unsigned i = bits_first(lanes);
     uint64_t a;

@@ -17,14 +17,26 @@ static inline bool line_home_store(struct gmem *image, const struct link_store *
   return line;
 }
 
-/* `before`: the line as it was. */
+/* `before`: the line as it was. The program's threads may be at the same words, in host memory, so each group of eight
+ * bytes changes only from what the operation has seen; the operation is made again where one had changed. */
 static inline bool line_home_atomic(struct gmem *image, line_apply_fn *apply, uint64_t addr, const struct line_op *op,
                                     uint8_t before[LINE_OP_BYTES])
 {
-  uint8_t *line = gmem_ptr(image, addr, LINE_OP_BYTES);
+  typedef uint64_t __attribute__((may_alias)) group;
+  group *line = (group *)(void *)gmem_ptr(image, addr, LINE_OP_BYTES);
+  group was[LINE_OP_BYTES / sizeof(group)], now[LINE_OP_BYTES / sizeof(group)];
   if (!line) return false;
-  memcpy(before, line, LINE_OP_BYTES);
-  apply(op, line);
+  memcpy(was, line, sizeof was);
+  memcpy(now, was, sizeof now);
+  apply(op, (uint8_t *)now);
+  for (unsigned i = 0; i < sizeof was / sizeof was[0]; i++) {
+    while (now[i] != was[i] &&
+           !__atomic_compare_exchange_n(&line[i], &was[i], now[i], false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+      memcpy(now, was, sizeof now);
+      apply(op, (uint8_t *)now);
+    }
+  }
+  memcpy(before, was, sizeof was);
   return true;
 }
 
