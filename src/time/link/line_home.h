@@ -25,7 +25,7 @@ static inline bool line_home_atomic(struct gmem *image, line_apply_fn *apply, ui
   typedef uint64_t __attribute__((may_alias)) group;
   group *line = (group *)(void *)gmem_ptr(image, addr, LINE_OP_BYTES);
   group was[LINE_OP_BYTES / sizeof(group)], now[LINE_OP_BYTES / sizeof(group)];
-  if (!line) return false;
+  if (!line || addr % sizeof *line) return false; /* messages come from other processes, too */
   memcpy(was, line, sizeof was);
   memcpy(now, was, sizeof now);
   apply(op, (uint8_t *)now);
