@@ -40,7 +40,7 @@ int main()
   CUDA(cudaMallocHost(&n, sizeof *n));
   *n = {};
   std::atomic<bool> over{false};
-  unsigned mine = 0;
+  std::atomic<unsigned> mine{0};
   std::thread beside([&] {
     do {
       __atomic_fetch_add(&n->word, 1, __ATOMIC_RELAXED);
@@ -51,12 +51,13 @@ int main()
       mine++;
     } while (!over && mine < 8000000); // FP32 counts to 2^24
   });
+  while (!mine) std::this_thread::yield(); // both are at it
   add<<<1, BLOCK>>>(n);
   CUDA(cudaDeviceSynchronize());
   over = true;
   beside.join();
   const unsigned long long theirs = ROUNDS * BLOCK;
-  printf("%u and %llu\n", mine, theirs);
+  printf("%u and %llu\n", mine.load(), theirs);
   const bool right = n->word == mine + theirs && n->pair == (theirs << 32) + theirs + mine && n->wide == (double)(mine + theirs) &&
                      n->narrow == (float)(mine + theirs) && n->swapped == 3 * theirs + mine;
   if (!right) printf("%u %llu %llu %g %g\n", n->word, n->pair, n->swapped, n->narrow, n->wide);
