@@ -2,6 +2,7 @@
  * read, an operation and a write through the caller's view. Rules: PTX ISA (atom, red), compiler
  * output (CUDA 13.0): operation and type codes, CAST.SPIN, POPC.INC.
  */
+#include "base/swap_quad.h"
 #include "func/sass/cluster.h"
 #include "func/sass/mbarrier.h"
 #include "func/sass/mem.h"
@@ -282,9 +283,31 @@ static bool swap_bytes(uint8_t *p, unsigned words, uint64_t *old, uint64_t new)
   return done;
 }
 
-/* Any operation on 4 or 8 bytes of one lane while others do so. Its first guess of what is there costs nothing. */
+/* Sixteen bytes of one lane. */
+static void swap_wide_lane(const struct uop *u, struct mem_effect *me, unsigned i, uint8_t *p)
+{
+  const unsigned words = types[type_of(u)].words;
+  uint32_t v[4], cmp[4], old[4], r[4], ret[4];
+  quad was, now;
+  row_get(me, 0, words, i, v);
+  row_get(me, COMPARE_WORD, words, i, cmp);
+  memcpy(&was, p, sizeof was);
+  do {
+    memcpy(old, &was, sizeof old);
+    apply(op_of(u), type_of(u), old, v, cmp, r, ret);
+    memcpy(&now, r, sizeof now);
+  } while (!swap_quad((quad *)(void *)p, &was, now));
+  for (unsigned k = 0; k < words; k++) mem_row(me, k)[i] = ret[k];
+}
+
+/* Any operation of one lane while others do so. Its first guess of what is there costs nothing. */
 static void swap_lane(const struct uop *u, struct mem_effect *me, unsigned i, uint8_t *p)
 {
+  if (types[type_of(u)].words == 4) {
+    if ((uintptr_t)p % sizeof(quad)) atom_lane(u, me, i, p); /* a copy of memory, which nobody else sees */
+    else swap_wide_lane(u, me, i, p);
+    return;
+  }
   const unsigned words = types[type_of(u)].words;
   uint32_t v[4] = {0}, cmp[4] = {0}, r[4], ret[4];
   uint64_t old = 0;
@@ -347,10 +370,10 @@ static void atom_number_block(const struct uop *u, struct mem_effect *me, const 
 }
 
 /* Others may be at the same place: threads of the launch, GPUs of other processes; with the scope of the system the
- * host, too. Sixteen bytes do not go at once. */
+ * host, too. */
 static bool contended(const struct uop *u, const struct gmem_view *v)
 {
-  return (v->concurrent || u->t->scope == SCOPE_SYS) && types[type_of(u)].words <= 2;
+  return v->concurrent || u->t->scope == SCOPE_SYS;
 }
 
 /* The lanes of a block, in ascending order. */
