@@ -141,6 +141,14 @@ static bool input(void *ctx)
   return poll(p, n, 0) > 0;
 }
 
+/* Until more has come of it, or its end. */
+static void listen_for(void *ctx, unsigned i)
+{
+  struct mps_hub *h = ctx;
+  struct pollfd p = {.fd = h->end[i].fd, .events = POLLIN};
+  if (p.fd < 0 || poll(&p, 1, -1) > 0) hear(h, i);
+}
+
 /* --- time --------------------------------------------------------------------------------------- */
 
 static enum process_known known(void *ctx, pid_t process)
@@ -224,7 +232,7 @@ static void serve(int listener, pid_t root, const struct params *p, struct mps_w
   NO_MEMORY_IF(at == MAP_FAILED);
   h->listener = listener;
   h->root = root;
-  h->server = mps_server_new(p, way, at, send_to, input, h);
+  h->server = mps_server_new(p, way, at, send_to, (struct mps_ears){input, listen_for}, h);
   for (unsigned i = 0; i < MPS_PROCESSES; i++) h->end[i].fd = -1;
   for (;;) {
     hear_all(h);

@@ -17,7 +17,7 @@
 #include "base/err.h"
 #include "debug/call_stack.h"
 #include "debug/start_image.h"
-#include "func/sass/device_call.h"
+#include "func/device_call.h"
 #include "host/launch.h"
 #include "isa/sass/sass.h"
 

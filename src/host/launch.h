@@ -26,7 +26,7 @@ struct launch_desc {
   const struct core_set *cores; /* SMs that it may run on, as long as the launch lives; NULL: all */
   bool not_cooperative;    /* known: grid.sync() traps. Else that is taken from the grid's size */
   uint64_t graph;          /* what %current_graph_exec reads */
-  const struct device_runtime *runtime; /* func/sass/device_call.h; NULL: kernels cannot launch kernels */
+  const struct device_runtime *runtime; /* func/device_call.h; NULL: kernels cannot launch kernels */
 };
 
 struct launch {

@@ -29,6 +29,9 @@ struct mps_program_code {
 
 struct mps_launch {
   struct launch launch;
+  struct mps_client *client;
+  uint64_t who; /* the client's */
+  struct device_runtime runtime;
   uint8_t *bytes; /* banks, name, textures */
   struct tex_table textures;
   struct core_set cores;
@@ -36,10 +39,12 @@ struct mps_launch {
   int priority;
 };
 
-struct mps_client *mps_client_new(pid_t process)
+struct mps_client *mps_client_new(unsigned number, pid_t process, const struct mps_asker *asker)
 {
   struct mps_client *c = mem_zeroed(1, sizeof *c);
+  c->number = number;
   c->process = process;
+  c->asker = asker;
   return c;
 }
 
@@ -257,6 +262,40 @@ static void open_print(struct mps_client *c)
   NO_MEMORY_IF(!c->print);
 }
 
+/* --- the device runtime, which is the client's --------------------------------------------------- */
+
+static uint64_t ask(void *launch, const struct device_call *call)
+{
+  const struct mps_launch *l = launch;
+  return l->client->asker->ask(l->client->asker->ctx, l->client, l->who, call);
+}
+
+bool mps_client_thread(struct mps_client *c, const void *m, size_t bytes, uint64_t *answer)
+{
+  struct mps_thread_op o;
+  if (!c->call || bytes < sizeof o) return false;
+  memcpy(&o, m, sizeof o);
+  if (o.bytes != bytes - sizeof o || o.bytes > MPS_THREAD_BYTES) return false;
+  switch (o.kind) {
+  case MPS_THREAD_WRITE:
+    *answer = device_call_write(c->call, o.value, (const uint8_t *)m + sizeof o, o.bytes);
+    return true;
+  case MPS_THREAD_TAKE: *answer = device_call_take(c->call, o.value); return true;
+  case MPS_THREAD_GIVE: *answer = device_call_give(c->call, o.value); return true;
+  default: return false;
+  }
+}
+
+bool mps_client_reply(struct mps_client *c, const void *m, size_t bytes)
+{
+  if (!c->call || bytes != sizeof c->reply) return false;
+  memcpy(&c->reply, m, bytes);
+  c->call = NULL;
+  return true;
+}
+
+/* --- a launch ------------------------------------------------------------------------------------ */
+
 static bool fill(struct mps_client *c, struct mps_launch *l, const struct mps_open *m, struct rest *r)
 {
   struct func_params *p = &l->launch.params;
@@ -275,7 +314,10 @@ static bool fill(struct mps_client *c, struct mps_launch *l, const struct mps_op
   p->print = &c->print;
   p->heap = c->heap;
   p->rooms = NULL; /* the client's device has some, in its process */
-  p->runtime = NULL;
+  l->client = c;
+  l->who = m->who;
+  l->runtime = (struct device_runtime){l, ask};
+  p->runtime = m->p.runtime ? &l->runtime : NULL;
   p->textures = &l->textures;
   return true;
 }

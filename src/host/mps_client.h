@@ -9,6 +9,7 @@
 #include "base/program_memory.h"
 #include "host/mps_wire.h"
 
+struct mps_client;
 struct mps_mapping;
 struct mps_program_code;
 
@@ -18,8 +19,16 @@ struct mps_ended {
   struct sm_stay_list stays;
 };
 
+/* Who asks a client what its kernels ask of the device runtime. */
+struct mps_asker {
+  void *ctx;
+  uint64_t (*ask)(void *ctx, struct mps_client *, uint64_t who, const struct device_call *);
+};
+
 struct mps_client {
   pid_t process;
+  unsigned number;        /* the caller's */
+  const struct mps_asker *asker;
   bool in, gone;          /* it was let in; it has ended, its work goes on */
   bool joins, asks, pressed; /* waits to be let in, for an answer; wants it now */
   unsigned slot;
@@ -33,6 +42,8 @@ struct mps_client {
   struct mps_program_code *code;
   struct func_heap *heap;
   uint64_t heap_at;
+  const struct device_call *call; /* that it was asked about and has not replied to; NULL: none */
+  struct mps_reply reply;
   struct mps_ended *ends; /* not told yet */
   uint32_t n_ends, room_ends;
   FILE *print;            /* NULL: nothing was printed */
@@ -50,7 +61,7 @@ struct mps_work {
   struct mps_launch *launch; /* NULL: it is a copy */
 };
 
-struct mps_client *mps_client_new(pid_t);
+struct mps_client *mps_client_new(unsigned number, pid_t, const struct mps_asker *);
 /* `all`: the image of all clients, where nothing of it stays. */
 void mps_client_free(struct mps_client *, struct gmem *all);
 
@@ -61,6 +72,9 @@ bool mps_client_released(struct mps_client *, const void *, size_t, struct gmem 
 bool mps_client_show(struct mps_client *, const struct mps_shown *, struct gmem *all); /* false: it is not there */
 bool mps_client_placed(struct mps_client *, const void *, size_t);
 bool mps_client_code(struct mps_client *, const void *, size_t);
+/* What it says while it is asked. */
+bool mps_client_thread(struct mps_client *, const void *, size_t, uint64_t *answer);
+bool mps_client_reply(struct mps_client *, const void *, size_t);
 /* Work that they announce; NULL: nonsense. */
 struct mps_work *mps_client_launch(struct mps_client *, const void *, size_t, const struct params *);
 struct mps_work *mps_client_copy(struct mps_client *, unsigned number, const void *, size_t);

@@ -425,6 +425,57 @@ static bool take_print(struct mps_link *k, uint32_t n)
   return true;
 }
 
+/* --- questions ---------------------------------------------------------------------------------- */
+
+static uint64_t ask_thread(struct mps_link *k, struct mps_thread_op o, const void *bytes)
+{
+  uint64_t out = 0;
+  const bool said = head(k, MPS_THREAD, sizeof o + o.bytes) && put(k, &o, sizeof o) && put(k, bytes, o.bytes);
+  return said && get(k, &out, sizeof out) ? out : 0;
+}
+
+static bool write_there(void *link, uint64_t addr, const void *from, size_t bytes)
+{
+  BUG_ON(bytes > MPS_THREAD_BYTES);
+  return ask_thread(link, (struct mps_thread_op){MPS_THREAD_WRITE, (uint32_t)bytes, addr}, from);
+}
+
+static uint64_t take_heap_there(void *link, uint64_t bytes)
+{
+  return ask_thread(link, (struct mps_thread_op){.kind = MPS_THREAD_TAKE, .value = bytes}, NULL);
+}
+
+static bool give_heap_there(void *link, uint64_t addr)
+{
+  return ask_thread(link, (struct mps_thread_op){.kind = MPS_THREAD_GIVE, .value = addr}, NULL);
+}
+
+/* NULL: it was cut off, and calls all the same. */
+static const struct device_runtime *runtime_of(const struct mps_link *k, uint64_t who)
+{
+  for (uint32_t i = 0; i < k->n_work; i++)
+    if ((uintptr_t)k->work[i].who == who && k->work[i].launch) return k->work[i].launch->params.runtime;
+  return NULL;
+}
+
+/* As if the kernel ran here: the GPU stands, and nobody else of the program is in the simulator. */
+static bool take_question(struct mps_link *k, bool (*window)(void *, uint64_t), void *ctx)
+{
+  const struct device_thread there = {k, write_there, take_heap_there, give_heap_there};
+  struct mps_question q;
+  if (!get(k, &q, sizeof q)) return false;
+  const struct device_runtime *r = runtime_of(k, q.who);
+  struct mps_reply reply = {.result = device_call_unanswered(q.call.number), .last_error = q.last_error};
+  q.call.last_error = &reply.last_error;
+  q.call.heap = NULL, q.call.guest = NULL;
+  q.call.thread = &there;
+  if (r) reply.result = r->call(r->ctx, &q.call);
+  reply.pause = window && !window(ctx, k->now);
+  return say(k, MPS_REPLY, &reply, sizeof reply);
+}
+
+/* --- time passes -------------------------------------------------------------------------------- */
+
 /* Meanwhile others of the program may want to call, or to end it. */
 static enum run_end await(struct mps_link *k, bool (*window)(void *, uint64_t), void *ctx)
 {
@@ -446,12 +497,15 @@ static int run_there(void *link, uint64_t until, bool (*window)(void *, uint64_t
   BUG_ON(k->n_ended != k->taken);
   forget_ended(k);
   if (!k->n_work) return LIVE_REACHED;
-  const bool asked = say(k, MPS_RUN, &until, sizeof until);
-  if (asked && await(k, window, ctx) == RUN_STOPPED) {
-    end_all(k, RUN_STOPPED);
-    return LIVE_ENDED;
-  }
-  if (!asked || !get(k, &a, sizeof a) || !take_ends(k, a.n_ends) || !take_print(k, a.print_bytes)) {
+  bool ok = say(k, MPS_RUN, &until, sizeof until);
+  do {
+    if (ok && await(k, window, ctx) == RUN_STOPPED) {
+      end_all(k, RUN_STOPPED);
+      return LIVE_ENDED;
+    }
+    ok = ok && get(k, &a, sizeof a) && (a.stop != MPS_QUESTION || take_question(k, window, ctx));
+  } while (ok && a.stop == MPS_QUESTION);
+  if (!ok || !take_ends(k, a.n_ends) || !take_print(k, a.print_bytes)) {
     end_all(k, RUN_FAULT);
     return LIVE_ENDED;
   }

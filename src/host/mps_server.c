@@ -22,9 +22,11 @@ struct mps_server {
   struct simulator *simulator;
   struct gmem *image; /* what all clients have */
   struct mps_page *page;
+  struct mps_ears ears;
   mps_send_fn *send;
-  bool (*input)(void *);
   void *ctx;
+  struct mps_asker asker;
+  bool pause; /* a client wants its answer behind this window */
   struct program_memory program;
   struct mps_client *client[MPS_PROCESSES]; /* by the caller's number; NULL: none */
   struct mps_work *first;                 /* given, not begun, in their order */
@@ -47,13 +49,36 @@ static void watch_sms(struct mps_server *s, const struct activity_choice *shown)
   s->options.observers = sm_stays_observers(s->stays);
 }
 
+/* --- kernels that ask ---------------------------------------------------------------------------- */
+
+/* A client with work on the GPU waits for its answer whenever time passes, so it hears this at once, in the midst of a
+ * window; its reply is heard before the window goes on. */
+static uint64_t ask(void *server, struct mps_client *c, uint64_t who, const struct device_call *call)
+{
+  struct mps_server *s = server;
+  const struct mps_answer head = {.stop = MPS_QUESTION, .now = s->now};
+  struct mps_question q = {.who = who, .call = *call, .last_error = *call->last_error};
+  if (c->gone) return device_call_unanswered(call->number);
+  q.call.last_error = NULL, q.call.heap = NULL, q.call.guest = NULL;
+  c->call = call;
+  s->send(s->ctx, c->number, &head, sizeof head);
+  s->send(s->ctx, c->number, &q, sizeof q);
+  while (c->call && !c->gone) s->ears.listen(s->ctx, c->number);
+  c->call = NULL;
+  if (c->gone) return device_call_unanswered(call->number);
+  *call->last_error = c->reply.last_error;
+  if (c->reply.pause) c->pressed = s->pause = true;
+  return c->reply.result;
+}
+
 struct mps_server *mps_server_new(const struct params *p, struct mps_way way, struct mps_page *page, mps_send_fn *send,
-                                  bool (*input)(void *), void *ctx)
+                                  struct mps_ears ears, void *ctx)
 {
   const uint64_t size = UINT64_C(1) << (p->vm_page_bits > 12 ? p->vm_page_bits : 12);
   struct mps_server *s = mem_zeroed(1, sizeof *s);
   *s = (struct mps_server){.params = *p, .options = {.timed = true, .threads = way.threads, .report = stderr},
-                           .page = page, .send = send, .input = input, .ctx = ctx};
+                           .page = page, .send = send, .ears = ears, .ctx = ctx};
+  s->asker = (struct mps_asker){s, ask};
   if (way.usage) s->options.usage = usage_new();
   s->simulator = simulator_new(&s->params);
   simulator_surround(s->simulator);
@@ -70,7 +95,7 @@ struct mps_server *mps_server_new(const struct params *p, struct mps_way way, st
 void mps_server_come(struct mps_server *s, unsigned client, pid_t process)
 {
   BUG_ON(s->client[client]);
-  s->client[client] = mps_client_new(process);
+  s->client[client] = mps_client_new(client, process, &s->asker);
 }
 
 /* That were let in. */
@@ -167,6 +192,14 @@ static bool queue(struct mps_server *s, struct mps_work *w)
   return true;
 }
 
+static bool hear_thread(struct mps_server *s, unsigned i, const void *m, size_t bytes)
+{
+  uint64_t answer = 0;
+  if (!mps_client_thread(s->client[i], m, bytes, &answer)) return false;
+  s->send(s->ctx, i, &answer, sizeof answer);
+  return true;
+}
+
 static bool hear_run(struct mps_client *c, const void *m, size_t bytes)
 {
   if (bytes != sizeof c->until || c->asks) return false;
@@ -191,6 +224,8 @@ bool mps_server_hear(struct mps_server *s, unsigned i, const struct mps_head *h,
   case MPS_COPY: return queue(s, mps_client_copy(c, i, m, h->bytes));
   case MPS_RUN: return hear_run(c, m, h->bytes);
   case MPS_PAUSE: return c->pressed = true;
+  case MPS_THREAD: return hear_thread(s, i, m, h->bytes);
+  case MPS_REPLY: return mps_client_reply(c, m, h->bytes);
   default: return false;
   }
 }
@@ -259,7 +294,7 @@ static bool window(void *ctx, uint64_t now)
   enum { WINDOWS_BETWEEN = 64 };
   struct mps_server *s = ctx;
   (void)now;
-  return ++s->sequence % WINDOWS_BETWEEN || !s->input(s->ctx);
+  return !s->pause && (++s->sequence % WINDOWS_BETWEEN || !s->ears.input(s->ctx));
 }
 
 /* While work is there, code may have pointers into pages that are released meanwhile. */
@@ -343,6 +378,7 @@ static uint64_t earliest(const struct mps_server *s)
 
 static void run(struct mps_server *s, uint64_t until)
 {
+  s->pause = false;
   live_on_window(s->simulator, window, s);
   const enum live_stop stop = live_busy(s->simulator) ? live_run(s->simulator, until) : LIVE_REACHED;
   if (stop == LIVE_REACHED && until != UINT64_MAX) s->now = later(s->now, until);

@@ -8,6 +8,7 @@
  *            have their answer
  *   spaces   each client has addresses of its own, so caches and TLBs tell clients apart; a kernel reaches the memory
  *            of its client alone (func_params.own_space)
+ *   calls    of the device runtime are answered by the client whose kernel makes them, in the midst of a window
  *   faults   end the work of all clients; until the last of them has gone no other is let in
  */
 #ifndef WS_HOST_MPS_SERVER_H
@@ -28,9 +29,15 @@ struct mps_way {
 struct mps_server;
 typedef void mps_send_fn(void *ctx, unsigned client, const void *, size_t bytes);
 
-/* The page is the caller's, as long as the server lives. input: behind windows; whether messages may have come. */
+/* How it hears clients while time passes. */
+struct mps_ears {
+  bool (*input)(void *ctx); /* behind windows: whether messages may have come */
+  void (*listen)(void *ctx, unsigned client); /* waits until something has come of it, and hands that over */
+};
+
+/* The page is the caller's, as long as the server lives. */
 struct mps_server *mps_server_new(const struct params *, struct mps_way, struct mps_page *, mps_send_fn *,
-                                  bool (*input)(void *), void *ctx);
+                                  struct mps_ears, void *ctx);
 /* Number `client` is a process from now on; gone: it is none any more, its work goes on as nobody's. */
 void mps_server_come(struct mps_server *, unsigned client, pid_t);
 void mps_server_go(struct mps_server *, unsigned client);

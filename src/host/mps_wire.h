@@ -7,6 +7,7 @@
 
 #include <stdatomic.h>
 
+#include "func/device_call.h"
 #include "host/live_gpu.h"
 #include "host/sm_stays.h"
 #include "host/usage.h"
@@ -38,6 +39,8 @@ enum mps_kind {
   MPS_COPY,      /* struct live_copy */
   MPS_RUN,       /* uint64_t: time may pass until then, ps; answered by mps_answer */
   MPS_PAUSE,     /* nothing: the answer is wanted now */
+  MPS_THREAD,    /* struct mps_thread_op, its bytes: while it has a question; answered by a uint64_t */
+  MPS_REPLY,     /* struct mps_reply: to its question */
   MPS__N
 };
 
@@ -94,8 +97,33 @@ struct mps_open {
   bool some_cores, gang, beside;
 };
 
+/* A thread of a kernel has called the device runtime, which is the client's (func/device_call.h). It comes in the
+ * place of an answer, while the client waits for one, in the midst of a window; what it says to that is heard before
+ * the window goes on. */
+enum { MPS_QUESTION = LIVE_ASKED + 1 }; /* in mps_answer.stop; struct mps_question comes behind it */
+
+struct mps_question {
+  uint64_t who; /* of the launch */
+  struct device_call call; /* without pointers */
+  uint16_t last_error;
+};
+
+enum mps_thread_kind { MPS_THREAD_WRITE, MPS_THREAD_TAKE, MPS_THREAD_GIVE };
+enum { MPS_THREAD_BYTES = 4096 }; /* that one call writes at most */
+
+struct mps_thread_op {
+  uint32_t kind, bytes; /* bytes: that are written */
+  uint64_t value;       /* an address, a size */
+};
+
+struct mps_reply {
+  uint64_t result;
+  uint16_t last_error;
+  bool pause; /* the answer is wanted behind this window */
+};
+
 struct mps_answer {
-  uint32_t stop; /* enum live_stop */
+  uint32_t stop; /* enum live_stop, MPS_QUESTION */
   uint64_t now, ctas_done;
   uint64_t heap; /* of the client's, where it begins, if a kernel has asked for a block of it; else 0 */
   uint32_t n_ends, print_bytes; /* n_ends times struct mps_end and what it counted, then what kernels have printed */
@@ -121,7 +149,8 @@ static inline uint64_t mps_counted_bytes(const struct mps_end *e)
 static inline uint64_t mps_build(void)
 {
   const uint64_t size[] = {code_copy_build(), sizeof(struct mps_open), sizeof(struct live_copy),
-                           sizeof(struct mps_end), sizeof(struct sm_stay), sizeof(struct sm_state)};
+                           sizeof(struct mps_end), sizeof(struct sm_stay), sizeof(struct sm_state),
+                           sizeof(struct mps_question), sizeof(struct mps_reply)};
   uint64_t hash = 0xcbf29ce484222325u;
   for (unsigned i = 0; i < sizeof size / sizeof *size; i++) hash = (hash ^ size[i]) * 0x100000001b3u;
   return hash;

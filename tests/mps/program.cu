@@ -15,22 +15,12 @@
  *   program clients N                   N processes at once
  *   program context                     contexts with a number of SMs
  */
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <string>
 #include <vector>
 #include <dlfcn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <cuda.h>
-#include <cuda_runtime.h>
+#include "processes.h"
 
-#define CHECK(x)                                                                                                \
-  do {                                                                                                          \
-    cudaError_t e_ = (x);                                                                                       \
-    if (e_ != cudaSuccess) { printf("line %d: %s\n", __LINE__, cudaGetErrorString(e_)); fflush(stdout); exit(1); } \
-  } while (0)
 #define DRIVER(x)                                                                                               \
   do {                                                                                                          \
     CUresult e_ = (x);                                                                                          \
@@ -58,53 +48,6 @@ static void spin_on(int ctas, double us, int khz, int *done)
   const int bytes = 64 << 10;
   CHECK(cudaFuncSetAttribute(spin, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
   spin<<<ctas, 32, bytes>>>((long long)(us * khz / 1000), done);
-}
-
-/* Processes that meet: each says that it is there and waits for the word of who started them. */
-struct start {
-  int there[2], go[2], end[2];
-};
-
-static void meet(const struct start *s)
-{
-  char word = 'x';
-  if (write(s->there[1], &word, 1) != 1 || read(s->go[0], &word, 1) != 1) exit(1);
-}
-
-/* Nobody ends before all have come here. */
-static void meet_again(const struct start *s)
-{
-  char word = 'x';
-  (void)!write(s->there[1], &word, 1);
-  (void)!read(s->end[0], &word, 1);
-}
-
-template <class F> static int processes(int n, F run, bool again = false)
-{
-  struct start s;
-  char word[64];
-  int bad = 0, status;
-  if (pipe(s.there) || pipe(s.go) || pipe(s.end)) return 1;
-  for (int i = 0; i < n; i++)
-    if (fork() == 0) {
-      close(s.end[1]);
-      close(s.there[0]);
-      close(s.go[1]);
-      exit(run(i, &s));
-    }
-  close(s.there[1]);
-  close(s.go[0]);
-  for (int i = 0; i < n; i++)
-    if (read(s.there[0], word, 1) != 1) break;
-  memset(word, 'x', sizeof word);
-  if (write(s.go[1], word, n) != n) return 1;
-  if (again)
-    for (int i = 0; i < n; i++)
-      if (read(s.there[0], word, 1) != 1) break;
-  close(s.go[1]);
-  close(s.end[1]); /* which lets go whoever reads there */
-  for (int i = 0; i < n; i++) bad |= wait(&status) < 0 || status != 0;
-  return bad;
 }
 
 static int spin_for(int which, const struct start *s, int ctas, double us, size_t copied)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Clients of the Multi-Process Service (exec --share mps, docs/exec.md): how long their kernels and copies take beside each other, by
-# formulas; limits, protection, errors; the same on every run and for any number of host threads. Program: program.cu.
+# formulas; limits, protection, errors; kernels that launch kernels; the same on every run and for any number of host threads.
+# Programs: program.cu, children.cu.
 #
 #   tests/mps/run.sh    BIN: the program (build/warpstep), NVCC: the compiler
 set -u
@@ -21,6 +22,9 @@ if [ -n "$lacking" ]; then
 fi
 "$nvcc" -arch=sm_86 -cudart shared -o "$scratch/program" tests/mps/program.cu -lcuda >"$scratch/log" 2>&1 ||
   not_ok build "$(grep -m 1 error "$scratch/log")"
+"$nvcc" -arch=sm_86 -w -cudart shared -rdc=true -o "$scratch/children" tests/mps/children.cu -lcudadevrt >"$scratch/log" 2>&1 ||
+  not_ok "build children" "$(grep -m 1 error "$scratch/log")"
+program=program
 
 # one NAME OPTION... -- ARGUMENT...: what the processes print, sorted, in NAME.out.
 one() {
@@ -28,7 +32,7 @@ one() {
   shift
   while [ "$1" != -- ]; do options+=("$1") && shift; done
   shift
-  timeout 300 "$bin" exec --gpu rtx-3070 --quiet "${options[@]}" "$scratch/program" "$@" 2>"$scratch/$name.err" |
+  timeout 300 "$bin" exec --gpu rtx-3070 --quiet "${options[@]}" "$scratch/$program" "$@" 2>"$scratch/$name.err" |
     sort >"$scratch/$name.out"
   [ "${PIPESTATUS[0]}" = 0 ] || echo "failed: $(head -n 1 "$scratch/$name.err")" >>"$scratch/$name.out"
 }
@@ -132,8 +136,39 @@ shows ladder "$(each 3)" clients 46 3 10 10
 timelines copies -- copy 2 2
 shows copies "" engines 2097152
 
-# Programs that check themselves, as clients: the device's heap, grid.sync().
-for name in heap grid_sync; do
+# Kernels that launch kernels: what they fire and forget, what comes behind their tail, shares SMs with that of other clients.
+program=children
+one launched -- spin 1 46 10
+one launched-alone --share mps -- spin 1 46 10
+if cmp -s "$scratch/launched.out" "$scratch/launched-alone.out"; then ok "children alone as without"; else not_ok "children alone as without" "$(cat "$scratch/launched-alone.out")"; fi
+launched=$(us launched 0)
+one launched-halves --share mps -- spin 2 23 10
+near "halves by children overlap, first" "$(us launched-halves 0)" "$launched" 0.4
+near "halves by children overlap, second" "$(us launched-halves 1)" "$launched" 0.4
+one launched-wholes --share mps -- spin 2 46 10
+near "wholes by children in line, first" "$(us launched-wholes 0)" "$launched" 0.4
+near "wholes by children in line, second" "$(us launched-wholes 1)" "$(sum "$launched + 10")" 1.4
+if [ "$(cut -d, -f2 "$scratch/launched-wholes.out")" = "$(printf ' 1046\n 1046')" ]; then ok "tails come last"; else not_ok "tails come last" "$(cat "$scratch/launched-wholes.out")"; fi
+one tree --share mps -- tree 3 5
+says tree "0: sum right, 0 wrong" "1: sum right, 0 wrong" "2: sum right, 0 wrong"
+one waiting --share mps -- wait 2
+says waiting "0: 14" "1: 16"
+one killed --share mps -- killed
+if grep -q '^1: .* us, 1008$' "$scratch/killed.out"; then ok "beside a client that was killed"; else not_ok "beside a client that was killed" "$(cat "$scratch/killed.out")"; fi
+for n in 1 2 3; do
+  rm -f "$scratch/json"*
+  timeout 300 "$bin" exec --gpu rtx-3070 --quiet --threads $n --share mps --json "$scratch/json" "$scratch/children" tree 3 4 >/dev/null 2>&1
+  sort "$scratch/json"* | grep -e _ps -e cycles -e _sectors -e _bytes -e insts -e parent >"$scratch/family$n"
+done
+if grep -q parent "$scratch/family1" && cmp -s "$scratch/family1" "$scratch/family2" && cmp -s "$scratch/family1" "$scratch/family3"; then
+  ok "children: the same with 1, 2 and 3 threads"
+else
+  not_ok "children: the same with 1, 2 and 3 threads" "$(diff "$scratch/family1" "$scratch/family2" | head -n 3 | tr '\n' ' ')"
+fi
+program=program
+
+# Programs that check themselves, as clients: the device's heap, grid.sync(), launches by kernels.
+for name in heap grid_sync device_launch device_random; do
   # shellcheck disable=SC2046 # options, several to a word of the file
   "$nvcc" -arch=sm_86 -w -cudart shared -L"$(dirname "$nvcc")/../lib64/stubs" $(cat "tests/exec/$name.flags" 2>/dev/null) \
     -o "$scratch/$name" "tests/exec/$name.cu" >"$scratch/log" 2>&1

@@ -363,16 +363,16 @@ static uint64_t occupancy(struct device_grid *g, const struct device_call *c)
 
 static uint64_t take_memory(const struct device_call *c)
 {
-  uint64_t p = func_heap_take(c->heap, c->arg[1]);
+  uint64_t p = device_call_take(c, c->arg[1]);
   if (!p && c->arg[1]) return fails(c, CUDA_ERROR_OUT_OF_MEMORY);
   if (answer(c, &p, sizeof p) == CUDA_SUCCESS) return CUDA_SUCCESS;
-  func_heap_give(c->heap, p);
+  device_call_give(c, p);
   return *c->last_error;
 }
 
 static uint64_t free_memory(const struct device_call *c)
 {
-  bool ok = !c->arg[0] || func_heap_give(c->heap, c->arg[0]);
+  bool ok = !c->arg[0] || device_call_give(c, c->arg[0]);
   return fails(c, ok ? CUDA_SUCCESS : cudaErrorInvalidDevicePointer);
 }
 

@@ -11,7 +11,8 @@
 #define WS_CUDA_DEVICE_QUEUE_H
 
 #include "cuda/core/kernel.h"
-#include "func/sass/device_call.h"
+#include "func/device_call.h"
+#include "isa/sass/syscall.h"
 
 /* Names of the NULL stream that a kernel gives to say what kind of launch it wants. */
 enum { STREAM_TAIL = 3, STREAM_FORGET = 4 };

@@ -315,7 +315,6 @@ static struct kernel_run *prepare(struct task *w, uint64_t start)
   memory_sync_registered(s, true);
   struct launch_desc desc = description(w);
   if (w->command.place == COMMAND_ALONE) k->saved = save_before(s, k->q->function->module, &desc, k->q->number);
-  if (s->mps) desc.runtime = NULL; /* a kernel that launches one faults */
   if (s->ranks && desc.runtime) err_set(&e, "%s: code that launches kernels is not served with --ranks",
                                         k->q->function->kernel->name);
   else if (launch_init(&k->launch, &board_for(k)->device, &desc, &e)) return w->kernel = k;

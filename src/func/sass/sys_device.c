@@ -4,12 +4,13 @@
  */
 #include "base/arith.h"
 #include "base/bits.h"
-#include "func/sass/device_call.h"
+#include "func/device_call.h"
 #include "func/sass/func_launch.h"
 #include "func/sass/guest.h"
 #include "func/sass/guest_fault.h"
 #include "func/sass/lanes.h"
 #include "func/sass/sys.h"
+#include "isa/sass/syscall.h"
 
 enum { REG_STACK = 1, REG_FIRST = 4, REG_END = 16 };
 
@@ -58,7 +59,24 @@ static bool read_arguments(struct guest *g, const char *arguments, uint64_t *arg
 
 bool device_call_write(const struct device_call *c, uint64_t addr, const void *buf, size_t bytes)
 {
+  if (c->thread) return c->thread->write(c->thread->ctx, addr, buf, bytes);
   return guest_write(c->guest, addr, buf, bytes);
+}
+
+uint64_t device_call_take(const struct device_call *c, uint64_t bytes)
+{
+  return c->thread ? c->thread->take(c->thread->ctx, bytes) : func_heap_take(c->heap, bytes);
+}
+
+bool device_call_give(const struct device_call *c, uint64_t addr)
+{
+  return c->thread ? c->thread->give(c->thread->ctx, addr) : func_heap_give(c->heap, addr);
+}
+
+uint64_t device_call_unanswered(unsigned number)
+{
+  enum { RPC_FAILURE = 806 }; /* cudaErrorMpsRpcFailure */
+  return number == DEVICE_GET_PARAMETER_BUFFER || number == DEVICE_GET_PARAMETER_BUFFER_V2 ? 0 : RPC_FAILURE;
 }
 
 enum { SCOPE_GRID = 1 }; /* cudaCGScopeGrid: the handle, too */
@@ -120,7 +138,7 @@ bool sys_device(struct func_warp *w, unsigned number, unsigned lane, struct effe
     return func_fault(w, e, f, FAULT_UNSUPPORTED, lane, 0, "cuda%s of the device runtime is not simulated",
                       r->name);
   w->rare_set = true;
-  struct device_call c = { .number = (enum sass_syscall)number, .cta = w->cta->step.id, .heap = p->heap,
+  struct device_call c = { .number = number, .cta = w->cta->step.id, .heap = p->heap,
                            .last_error = &w->last_error[lane], .guest = &g };
   if (!read_arguments(&g, r->arguments, c.arg))
     return func_fault(w, e, f, FAULT_LOCAL_RANGE, lane, 0, "cuda%s: its arguments are not on the stack", r->name);
