@@ -30,6 +30,11 @@ __global__ void await(volatile unsigned *flag, const volatile unsigned *data, un
   *got = *data;
 }
 
+__global__ void spin(long long cycles)
+{
+  for (const long long begin = clock64(); clock64() - begin < cycles;) continue;
+}
+
 static void launch_stream(void *to, const void *from, size_t bytes)
 {
   stream<<<184, 256, 0, first>>>((float4 *)to, (const float4 *)from, bytes / 16);
@@ -267,11 +272,15 @@ static void rows_and_planes()
     for (size_t x = 0; x < 33; x++) CHECK(to[y * 256 + x] == 0x5a);
 }
 
-// Copies inside the GPU that wait for others: the one of the stream with the highest priority begins first. The one that
-// moves when it comes goes on.
-static void by_priority()
+// Copies inside the GPU, of one stream after the other. Of those that wait the one of the stream with the highest priority
+// begins first, also before the rest of the one that moves when it comes. graphs: they are nodes, which have the priority of the
+// stream in which their graph is launched, and come some microseconds after each other. beside: a kernel, whose memory they share.
+// In both cases their order counts alone.
+static void by_priority(bool graphs, bool beside)
 {
   enum { N = 4 };
+  cudaGraph_t graph[N];
+  cudaGraphExec_t exec[N];
   cudaStream_t streams[N];
   cudaEvent_t start, end[N];
   int least, greatest;
@@ -280,16 +289,33 @@ static void by_priority()
   for (int i = 0; i < N; i++) {
     CUDA(cudaStreamCreateWithPriority(&streams[i], cudaStreamNonBlocking, i == N - 1 ? greatest : least));
     CUDA(cudaEventCreate(&end[i]));
+    cudaGraphNode_t node;
+    CUDA(cudaGraphCreate(&graph[i], 0));
+    CUDA(cudaGraphAddMemcpyNode1D(&node, graph[i], nullptr, 0, i % 2 ? c : a, i % 2 ? d : b, bytes, cudaMemcpyDeviceToDevice));
+    CUDA(cudaGraphInstantiate(&exec[i], graph[i], 0));
   }
+  fill(host, bytes, 17);
+  CUDA(cudaMemcpy(b, host, bytes, cudaMemcpyHostToDevice));
+  CUDA(cudaMemset(a, 0, bytes));
   CUDA(cudaDeviceSynchronize());
+  if (beside) spin<<<1, 32, 0, first>>>(100000);
   CUDA(cudaEventRecord(start, streams[0]));
   for (int i = 0; i < N; i++) {
-    CUDA(cudaMemcpyAsync(i % 2 ? c : a, i % 2 ? d : b, bytes, cudaMemcpyDeviceToDevice, streams[i]));
+    if (graphs) CUDA(cudaGraphLaunch(exec[i], streams[i]));
+    else CUDA(cudaMemcpyAsync(i % 2 ? c : a, i % 2 ? d : b, bytes, cudaMemcpyDeviceToDevice, streams[i]));
     CUDA(cudaEventRecord(end[i], streams[i]));
   }
   CUDA(cudaDeviceSynchronize());
-  const int turn[N] = { 1, 3, 4, 2 };
-  for (int i = 0; i < N; i++) CHECK(near(ns(start, end[i]), turn[i] * 2 * bytes / dram, 0.06, "a copy in its turn"));
+  const int turn[N] = { 2, 3, 4, 1 };
+  for (int i = 0; i < N && !beside && !graphs; i++)
+    CHECK(near(ns(start, end[i]), turn[i] * 2 * bytes / dram, 0.3 / turn[i], "a copy in its turn"));
+  CHECK(ns(start, end[3]) < ns(start, end[0]) && ns(start, end[0]) < ns(start, end[1]) && ns(start, end[1]) < ns(start, end[2]));
+  CUDA(cudaMemcpy(other, a, bytes, cudaMemcpyDeviceToHost)); // the one that was interrupted is whole
+  CHECK(memcmp(other, host, bytes) == 0);
+  for (int i = 0; i < N; i++) {
+    CUDA(cudaGraphExecDestroy(exec[i]));
+    CUDA(cudaGraphDestroy(graph[i]));
+  }
 }
 
 int main()
@@ -306,7 +332,7 @@ int main()
   zero_copy_of_all_kinds();
   atomics_at_home();
   beside_a_kernel();
-  by_priority();
+  for (int way = 0; way < 4; way++) by_priority(way & 1, way >> 1);
   share_the_link();
   a_kernel_sees_copies();
   rows_and_planes();

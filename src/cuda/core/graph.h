@@ -24,7 +24,7 @@ enum node_type { NODE_KERNEL, NODE_MEMCPY, NODE_MEMSET, NODE_HOST, NODE_GRAPH, N
                  NODE_PREFETCH = 100, NODE_SHARED_EVENT }; /* the last two never in a graph */
 /* CUgraphConditionalNodeType */
 enum condition_type { CONDITION_IF, CONDITION_WHILE, CONDITION_SWITCH };
-enum { INSTANTIATE_AUTO_FREE = 1, INSTANTIATE_DEVICE_LAUNCH = 4 };
+enum { INSTANTIATE_AUTO_FREE = 1, INSTANTIATE_DEVICE_LAUNCH = 4, INSTANTIATE_NODE_PRIORITY = 8 };
 
 /* Launch attributes of nodes that streams have; the policy changes nothing. */
 struct kernel_hints {

@@ -27,6 +27,7 @@ struct graph_run {
   const struct context *context; /* of the host's launch */
   uint64_t stream_id, begin; /* begin: ps */
   unsigned depth;
+  int32_t priority;          /* of the stream of the host's launch, as commands have it: higher ones first */
 };
 
 /* Streams that a kernel can launch a graph into (cuda_device_runtime_api.h). */

@@ -35,6 +35,14 @@ static struct command *give_child(struct graph_run *run, const struct graph_node
   return last;
 }
 
+/* That of the stream in which the graph was launched; of kernels their own, where the graph was instantiated so (CUDA
+ * Runtime API, cudaGraphInstantiateFlagUseNodePriority). Nodes of other kinds have none. */
+static int32_t priority_of(const struct graph_run *run, const struct graph_op *op)
+{
+  const bool own = op->type == NODE_KERNEL && run->exec->flags & INSTANTIATE_NODE_PRIORITY;
+  return own ? -op->kernel.hints.priority : run->priority;
+}
+
 static struct command *give_op(struct graph_run *run, const struct graph_node *n, struct command *first,
                                uint64_t not_before)
 {
@@ -46,7 +54,7 @@ static struct command *give_op(struct graph_run *run, const struct graph_node *n
   }
   struct task *w = task_new(s, &op, &(struct task_site){ .stream_id = run->stream_id, .board = run->context->board,
                                                          .not_before = not_before });
-  if (op.type == NODE_KERNEL) w->command.priority = -op.kernel.hints.priority;
+  w->command.priority = priority_of(run, &op);
   w->run = run;
   follow_all(&w->command, n, first);
   if (op.type == NODE_WAIT_EVENT) event_follow(s, &w->command, op.event);
@@ -192,7 +200,8 @@ static void run_nested(struct graph_run *parent, struct graph_exec *x, uint64_t 
 {
   struct graph_run *run = shim_alloc(sizeof *run);
   *run = (struct graph_run){ .shim = parent->shim, .parent = parent, .stream_id = parent->stream_id,
-                             .context = parent->context, .depth = parent->depth + 1, .begin = now };
+                             .context = parent->context, .depth = parent->depth + 1, .begin = now,
+                             .priority = parent->priority };
   run_exec(run, x, now);
 }
 
@@ -275,6 +284,7 @@ static struct graph_end *new_launch(struct shim *s, struct graph_exec *x, const 
   struct graph_end *e = shim_alloc(sizeof *e);
   *e = (struct graph_end){ .command = { .ops = &ops },
                            .run = { .shim = s, .owner = &e->command, .exec = x, .exec_given = x, .stream_id = st->id,
+                                    .priority = -st->priority,
                                     .context = st->context ? st->context : context_current(s) } };
   command_init(&s->front, &e->command, s->time.now);
   exec_hold(x);

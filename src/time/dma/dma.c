@@ -119,11 +119,17 @@ static struct dma_copy *queued(const struct dma_engine *e, uint32_t i)
 
 /* Copies inside are kernels on a GPU, and wait by the priority of their stream; those over links do not, so none of
  * them is passed. */
-static void choose_first(struct dma_engine *e)
+static uint32_t highest(const struct dma_engine *e, picos now)
 {
   uint32_t best = 0;
   for (uint32_t i = 0; i < e->n && stays_inside(queued(e, i)); i++)
-    if (queued(e, i)->arrive <= e->ready && queued(e, i)->priority > queued(e, best)->priority) best = i;
+    if (queued(e, i)->arrive <= now && queued(e, i)->priority > queued(e, best)->priority) best = i;
+  return best;
+}
+
+static void choose_first(struct dma_engine *e)
+{
+  uint32_t best = highest(e, e->ready);
   const struct dma_copy first = *queued(e, best);
   for (; best; best--) *queued(e, best) = *queued(e, best - 1);
   *queued(e, 0) = first;
@@ -141,14 +147,32 @@ static void begin(const struct dma *d, struct dma_engine *e)
   choose_first(e);
   const struct dma_copy *c = copy_of(e);
   e->rate.femtos_per_byte = engine_femtos(d, c);
+  const struct dma_progress fresh = {.left = c->bytes * c->rows, .begin = e->ready};
+  const struct dma_progress *x = c->before.begun ? &c->before : &fresh;
   e->active = true;
-  e->failed = false;
-  e->begin = e->ready;
-  e->row = e->column = 0;
-  e->left = c->bytes * c->rows;
-  e->ready += c->setup;
+  e->failed = x->failed;
+  e->begin = x->begin;
+  e->row = x->row, e->column = x->column;
+  e->left = x->left;
+  e->ready += x->begun ? 0 : c->setup;
   e->last = e->ready;
   e->alone_fs = e->ready * 1000;
+}
+
+static bool is_drained(const struct dma_engine *e)
+{
+  const struct dma_copy *c = copy_of(e);
+  return e->row * c->bytes + e->column + e->left == c->bytes * c->rows;
+}
+
+/* A higher one waits, and nothing of this one is under way. */
+static void let_higher_go(struct dma_engine *e, picos at)
+{
+  if (e->n < 2 || !highest(e, at) || !is_drained(e)) return;
+  copy_of(e)->before = (struct dma_progress){.begun = true, .failed = e->failed, .row = e->row, .column = e->column,
+                                             .left = e->left, .begin = e->begin};
+  e->active = false;
+  e->ready = at;
 }
 
 /* n bytes are in their place. */
@@ -157,7 +181,10 @@ static void finish(struct dma *d, struct dma_engine *e, uint64_t n, picos at)
   e->last = later(e->last, at);
   e->left -= n;
   d->stats.bytes += n;
-  if (e->left) return;
+  if (e->left) {
+    let_higher_go(e, at);
+    return;
+  }
   if (copy_of(e)->in_place) say_moved(d, copy_of(e)->ticket, e->last);
   else say_done(d, e, e->last);
   d->stats.copies++;
@@ -405,7 +432,8 @@ static picos engine_next(const struct dma *d, const struct dma_engine *e)
   if (window_is_full(e)) return TIME_NEVER;
   /* A burst's writes may touch a line more than its reads. */
   if (all_sent(e) || d->free == NIL || d->lines_left < DMA_BURST / LINE_BYTES + 2) return TIME_NEVER;
-  return later(e->ready, e->rate.free_at_fs / 1000);
+  const picos at = later(e->ready, e->rate.free_at_fs / 1000);
+  return e->n > 1 && highest(e, at) && !is_drained(e) ? TIME_NEVER : at;
 }
 
 static void send_burst(struct dma *d, unsigned number, picos now)

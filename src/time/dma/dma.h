@@ -1,7 +1,9 @@
 /* Copy engines of a GPU: copies and fills in rows of bytes, between its own memory and places behind its links.
  *
  *   in       copies, a queue for each engine, first in first out; a copy begins `setup` after its engine has come to it
- *   priority of copies inside that follow each other in a queue and have arrived, the highest begins first
+ *   priority of copies inside that follow each other in a queue and have arrived, the highest begins first. One that
+ *            has begun sends nothing more when a higher one arrives, which begins when what is under way has ended, as
+ *            with the CTAs of kernels; the rest of it comes when its turn comes again
  *   burst    a piece of a row: up to DMA_BURST bytes, less between GPUs (DMA_PEER_BURST), as links carry it
  *   lines    bytes here are read and written line by line, as strong requests of this requester: through crossbar,
  *            slices and DRAM, whose bandwidth they take from kernels, in the order of the slices
@@ -31,6 +33,13 @@
 
 enum { DMA_HERE = UINT16_MAX, DMA_BURST = 4096, DMA_PEER_BURST = 512, DMA_BURSTS = 1024, DMA_ENGINES = 16 };
 
+/* What there is of a copy that has begun and lets others go first. */
+struct dma_progress {
+  bool begun, failed;
+  uint64_t row, column, left;
+  picos begin;
+};
+
 struct dma_copy {
   uint64_t ticket;
   picos arrive;                  /* at the engine's queue */
@@ -47,6 +56,7 @@ struct dma_copy {
   int32_t priority;              /* of a copy inside: higher ones first */
   bool program;                  /* bytes at a socket are those of the host's program (link_msg.program) */
   bool in_place;                 /* both sides are one memory, whose place changes: nothing is written. dma.mover */
+  struct dma_progress before;    /* the engine's */
 };
 
 struct dma_done {
