@@ -101,6 +101,7 @@ near "an engine is shared" "$(us twos 1)" "$(sum "2 * $(us two 0)")" 1
 
 one values --share mps -- values
 says values "0: 0 wrong" "1: 0 wrong" "kernel of factor 3" "kernel of factor 4"
+if [ "$(grep -c "managed memory does not move" "$scratch/values.err")" = 2 ]; then ok "managed memory: said once"; else not_ok "managed memory: said once" "$(head -n 3 "$scratch/values.err")"; fi
 one fault --share mps -- fault
 says fault "0: cudaErrorIllegalAddress" "1: cudaErrorIllegalAddress" "2: cudaErrorMpsServerNotReady" "3: cudaSuccess"
 one nvml --share mps -- nvml
