@@ -9,6 +9,7 @@
 #include <cmath>
 #include <complex>
 #include <cstdio>
+#include <cstring>
 #include <vector>
 
 #include "checks.cuh"
@@ -342,6 +343,14 @@ static void ways()
       for (int j = 0; j < 9; j++) d.add(number(got[(k * 8 + i) * 9 + j].x, got[(k * 8 + i) * 9 + j].y), want[i * 16 + j]);
   }
   check(d.within(bound({2, {8, 16}}, 0x1p-52L)), "XtExec's values");
+  cufftDestroy(plan);
+  const std::vector<cufftDoubleComplex> before = spectrum.get();
+  check(!cufftCreate(&plan) && !cufftXtMakePlanMany(plan, 2, size, nullptr, 1, 0, CUDA_R_64F, nullptr, 1, 0, CUDA_C_64F, 2, &room, CUDA_R_64F) &&
+          !cufftXtExec(plan, reals.at, spectrum.at, CUFFT_FORWARD) && !memcmp(before.data(), spectrum.get().data(), before.size() * sizeof before[0]),
+        "computed in the input's type, a real one");
+  cufftDestroy(plan);
+  check(!cufftCreate(&plan) && cufftXtMakePlanMany(plan, 2, size, nullptr, 1, 0, CUDA_C_64F, nullptr, 1, 0, CUDA_R_64F, 2, &room, CUDA_R_64F) == CUFFT_INVALID_TYPE,
+        "a complex input computed in a real type");
   cufftDestroy(plan);
 
   // Rounded to 16 bits at both ends, nothing else.

@@ -245,7 +245,7 @@ template <typename T> static void by_pointers(cublasLtHandle_t h, int m, int n, 
 }
 
 // Matrices of which each has an order of its own, and an operation on top of it: `orders` has a bit for each of A, B and the result that is row-major.
-template <typename T> static void of_orders(cublasLtHandle_t h, int m, int n, int k, int orders, cublasOperation_t op_a, cublasOperation_t op_b)
+template <typename T> static void of_orders(cublasLtHandle_t h, int m, int n, int k, int orders, cublasOperation_t op_a, cublasOperation_t op_b, cublasLtEpilogue_t e = CUBLASLT_EPILOGUE_DEFAULT)
 {
   const bool turn_a = op_a != CUBLAS_OP_N, turn_b = op_b != CUBLAS_OP_N;
   const int rows_a = turn_a ? k : m, cols_a = turn_a ? m : k, rows_b = turn_b ? n : k, cols_b = turn_b ? k : n;
@@ -256,6 +256,7 @@ template <typename T> static void of_orders(cublasLtHandle_t h, int m, int n, in
   cublasLtMatrixLayout_t la, lb, ld;
   const cublasLtOrder_t row = CUBLASLT_ORDER_ROW;
   cublasLtMatmulDescCreate(&desc, kind<T>::c, kind<T>::s);
+  cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &e, sizeof e);
   cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_TRANSA, &op_a, sizeof op_a);
   cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_TRANSB, &op_b, sizeof op_b);
   cublasLtMatrixLayoutCreate(&la, kind<T>::t, rows_a, cols_a, a.ld), cublasLtMatrixLayoutCreate(&lb, kind<T>::t, rows_b, cols_b, b.ld);
@@ -281,11 +282,64 @@ template <typename T> static void of_orders(cublasLtHandle_t h, int m, int n, in
     for (int r = 0; r < m; r++) {
       wide want = 0;
       for (int i = 0; i < k; i++) want += 2.0 * of(a, row_a, op_a, r, i) * of(b, row_b, op_b, i, col);
+      const double x = want.real();
+      if (e == CUBLASLT_EPILOGUE_RELU) want = x > 0 ? x : 0;
+      if (e == CUBLASLT_EPILOGUE_GELU) want = 0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
       if (std::abs(at(d, row_d, r, col) - want) > (sizeof(T) == 2 ? 8e-3 : 1e-5) * (std::abs(want) + 1)) right = false;
     }
-  say(right, refused ? "refused: a conjugate" : "mixed orders", m, n, k, orders, (int)op_a + 3 * (int)op_b);
+  say(right, refused ? "refused: a conjugate" : "mixed orders", m, n, k, orders, (int)op_a + 3 * (int)op_b + 9 * (int)e);
   cublasLtMatmulDescDestroy(desc);
   for (cublasLtMatrixLayout_t x : {la, lb, ld}) cublasLtMatrixLayoutDestroy(x);
+}
+
+// An attribute that nobody has set has its default, one that was set is read back, and its size can be asked for.
+template <typename T, typename S, typename G> static bool keeps(S set, G get, T usual, T other)
+{
+  T v;
+  size_t n = 0;
+  bool right = !get(&v, sizeof v, &n) && v == usual && n == sizeof v;
+  right = right && !set(&other, sizeof other) && !get(&v, sizeof v, nullptr) && v == other && !get(nullptr, 0, &n) && n == sizeof v;
+  return right && set(&other, sizeof other - 1) == CUBLAS_STATUS_INVALID_VALUE &&
+         (sizeof v == 1 || get(&v, sizeof v - 1, &n) == CUBLAS_STATUS_INVALID_VALUE);
+}
+
+static void attributes(cublasLtHandle_t h)
+{
+  cublasLtMatmulPreference_t pref;
+  cublasLtMatmulDesc_t desc;
+  cublasLtMatmulAlgo_t algo;
+  cublasLtMatmulPreferenceCreate(&pref), cublasLtMatmulDescCreate(&desc, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+  bool right = !cublasLtMatmulAlgoInit(h, CUBLAS_COMPUTE_32F, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, CUDA_R_32F, 0, &algo);
+  const auto of_pref = [&](auto what, auto usual, auto other) {
+    right = right && keeps([&](auto... x) { return cublasLtMatmulPreferenceSetAttribute(pref, what, x...); },
+                           [&](auto... x) { return cublasLtMatmulPreferenceGetAttribute(pref, what, x...); }, usual, other);
+  };
+  const auto of_desc = [&](auto what, auto usual, auto other) {
+    right = right && keeps([&](auto... x) { return cublasLtMatmulDescSetAttribute(desc, what, x...); },
+                           [&](auto... x) { return cublasLtMatmulDescGetAttribute(desc, what, x...); }, usual, other);
+  };
+  const auto of_algo = [&](auto what, auto usual, auto other) {
+    right = right && keeps([&](auto... x) { return cublasLtMatmulAlgoConfigSetAttribute(&algo, what, x...); },
+                           [&](auto... x) { return cublasLtMatmulAlgoConfigGetAttribute(&algo, what, x...); }, usual, other);
+  };
+  const auto can = [&](cublasLtMatmulAlgoCapAttributes_t what, auto want) {
+    decltype(want) v;
+    size_t n = 0;
+    right = right && !cublasLtMatmulAlgoCapGetAttribute(&algo, what, nullptr, 0, &n) && n == sizeof v &&
+            !cublasLtMatmulAlgoCapGetAttribute(&algo, what, &v, sizeof v, &n) && v == want;
+  };
+  of_pref(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, (uint64_t)0, (uint64_t)1 << 20);
+  of_pref(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, 256u, 16u), of_pref(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, 256u, 4u);
+  of_pref(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, 7u, 1u), of_pref(CUBLASLT_MATMUL_PREF_IMPL_MASK, UINT64_MAX, (uint64_t)1);
+  of_pref(CUBLASLT_MATMUL_PREF_MAX_WAVES_COUNT, 0.0f, 2.5f), of_pref(CUBLASLT_MATMUL_PREF_SEARCH_MODE, 0u, 1u);
+  of_desc(CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET, 0, 12), of_desc(CUBLASLT_MATMUL_DESC_FAST_ACCUM, (int8_t)0, (int8_t)1);
+  of_desc(CUBLASLT_MATMUL_DESC_FILL_MODE, (int)CUBLAS_FILL_MODE_FULL, (int)CUBLAS_FILL_MODE_LOWER);
+  of_algo(CUBLASLT_ALGO_CONFIG_SPLITK_NUM, 1, 3), of_algo(CUBLASLT_ALGO_CONFIG_TILE_ID, 0u, 5u);
+  of_algo(CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID, (uint16_t)0, (uint16_t)2);
+  can(CUBLASLT_ALGO_CAP_TILE_IDS, 0u), can(CUBLASLT_ALGO_CAP_STRIDED_BATCH_SUPPORT, 1), can(CUBLASLT_ALGO_CAP_POINTER_MODE_MASK, 3u);
+  can(CUBLASLT_ALGO_CAP_NUMERICAL_IMPL_FLAGS, (uint64_t)0);
+  say(right, "attributes", 0, 0, 0, 0, 0);
+  cublasLtMatmulPreferenceDestroy(pref), cublasLtMatmulDescDestroy(desc);
 }
 
 int main()
@@ -316,6 +370,10 @@ int main()
     by_pointers<__half>(lt, 64, 72, 40, rows, false), by_pointers<__nv_bfloat16>(lt, 33, 5, 1100, rows, false);
   }
   by_pointers<float>(lt, 16, 16, 16, false, true);
+  attributes(lt);
+  for (int orders = 0; orders < 8; orders++)
+    for (cublasLtEpilogue_t e : {CUBLASLT_EPILOGUE_RELU, CUBLASLT_EPILOGUE_GELU})
+      of_orders<float>(lt, 19, 12, 9, orders, CUBLAS_OP_N, CUBLAS_OP_T, e), of_orders<__half>(lt, 40, 16, 24, orders, CUBLAS_OP_T, CUBLAS_OP_N, e);
   for (int orders = 0; orders < 8; orders++)
     for (cublasOperation_t op_a : {CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C})
       for (cublasOperation_t op_b : {CUBLAS_OP_N, CUBLAS_OP_T, CUBLAS_OP_C}) {

@@ -77,6 +77,12 @@ blas_status blas_refuse(const char *function, const char *why)
   return BLAS_NOT_SUPPORTED;
 }
 
+/* What a routine of BLAS says of a wrong argument; programs call it for their own. */
+PUBLIC void cublasXerbla(const char *routine, int argument)
+{
+  fprintf(stderr, "%s: argument %d has a value that is not allowed\n", routine ? routine : "", argument);
+}
+
 PUBLIC blas_status cublasCreate_v2(struct blas **out) { return out ? blas_open(out) : BLAS_INVALID_VALUE; }
 PUBLIC blas_status cublasDestroy_v2(struct blas *h) { return blas_close(h); }
 PUBLIC blas_status cublasLtCreate(struct blas **out) { return out ? blas_open(out) : BLAS_INVALID_VALUE; }

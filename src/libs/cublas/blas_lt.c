@@ -1,9 +1,10 @@
-/* libcublasLt: layouts, descriptors, preferences, heuristics and the product. Numbers of attributes and epilogues are
+/* libcublasLt: layouts, descriptors, heuristics and the product. Numbers of attributes and epilogues are
  * those of its reference. The structs fit into the opaque ones that programs may hold themselves.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "libs/cublas/blas_lt.h"
 #include "libs/cublas/blas_product.h"
 #include "libs/kernels/vector_args.h"
 
@@ -22,6 +23,8 @@ enum {
 
 enum { BATCH_STRIDED, BATCH_POINTERS };
 
+enum { FILL_FULL = 2 };
+
 enum {
   DESC_COMPUTE, DESC_SCALE, DESC_POINTER_MODE, DESC_OP_A, DESC_OP_B, DESC_OP_C, DESC_FILL, DESC_EPILOGUE, DESC_BIAS,
   DESC_BIAS_STRIDE = 10, DESC_AUX, DESC_AUX_LD, DESC_AUX_STRIDE, DESC_ALPHA_STRIDE, DESC_SMS,
@@ -37,6 +40,8 @@ struct lt_desc {
   int32_t compute, scale, pointer_mode, op_a, op_b, op_c, epilogue, aux_type, bias_type;
   int32_t mode_a, mode_b, mode_c, mode_d, mode_out; /* SCALE_... */
   int32_t unknown; /* an attribute that changes results and is not served, + 1 */
+  int32_t fill, sms;
+  int8_t fast; /* sms and fast change no result */
   const void *bias;
   void *aux;
   const float *scale_a, *scale_b, *scale_c, *scale_d;
@@ -44,14 +49,6 @@ struct lt_desc {
   void *amax, *amax_aux;
   const float *scale_aux;
   void *scale_out; /* gets the factors of D's blocks */
-};
-
-struct lt_preference {
-  uint64_t workspace;
-};
-
-struct lt_algo {
-  uint64_t words[8];
 };
 
 struct lt_found {
@@ -64,31 +61,6 @@ struct lt_found {
 
 _Static_assert(sizeof(struct lt_layout) <= 64, "a program's own layout holds ours");
 _Static_assert(sizeof(struct lt_desc) <= 184, "a program's own descriptor holds ours");
-_Static_assert(sizeof(struct lt_preference) <= 64, "a program's own preference holds ours");
-
-/* A member and the bytes an attribute of it has. */
-struct lt_place {
-  void *at;
-  size_t bytes;
-};
-#define PLACE(m) ((struct lt_place){&(m), sizeof(m)})
-
-static blas_status set(struct lt_place p, const void *value, size_t bytes)
-{
-  if (!value || !p.at || bytes != p.bytes) return BLAS_INVALID_VALUE;
-  memcpy(p.at, value, bytes);
-  return BLAS_SUCCESS;
-}
-
-static blas_status get(struct lt_place p, void *value, size_t bytes, size_t *written)
-{
-  if (!p.at || (bytes && !value) || (!bytes && !written)) return BLAS_INVALID_VALUE;
-  if (written) *written = p.bytes;
-  if (!bytes) return BLAS_SUCCESS;
-  if (bytes < p.bytes) return BLAS_INVALID_VALUE;
-  memcpy(value, p.at, p.bytes);
-  return BLAS_SUCCESS;
-}
 
 PUBLIC blas_status cublasLtMatrixLayoutInit_internal(struct lt_layout *l, size_t bytes, int type, uint64_t rows,
                                                      uint64_t cols, int64_t ld)
@@ -128,7 +100,7 @@ static struct lt_place of_layout(struct lt_layout *l, int what)
   }
 }
 
-/* What an attribute is that nobody has set, but the one of the part that is filled. */
+/* What an attribute is that nobody has set. */
 static bool is_zero(const void *value, size_t bytes)
 {
   const char *const v = value;
@@ -142,18 +114,19 @@ PUBLIC blas_status cublasLtMatrixLayoutSetAttribute(struct lt_layout *l, int wha
   if (!l || !value) return BLAS_INVALID_VALUE;
   if (what == LAYOUT_PLANE && bytes == sizeof(int64_t))
     return is_zero(value, bytes) ? BLAS_SUCCESS : BLAS_NOT_SUPPORTED;
-  return set(of_layout(l, what), value, bytes);
+  return lt_set(of_layout(l, what), value, bytes);
 }
 PUBLIC blas_status cublasLtMatrixLayoutGetAttribute(struct lt_layout *l, int what, void *value, size_t bytes,
                                                     size_t *written)
 {
-  return l ? get(of_layout(l, what), value, bytes, written) : BLAS_INVALID_VALUE;
+  return l ? lt_get(of_layout(l, what), value, bytes, written) : BLAS_INVALID_VALUE;
 }
 
 PUBLIC blas_status cublasLtMatmulDescInit_internal(struct lt_desc *d, size_t bytes, int compute, int scale)
 {
   if (!d || bytes < sizeof *d) return BLAS_INVALID_VALUE;
-  *d = (struct lt_desc){.compute = compute, .scale = scale, .epilogue = 1, .aux_type = -1, .bias_type = -1};
+  *d = (struct lt_desc){.compute = compute, .scale = scale, .epilogue = EPI_DEFAULT, .fill = FILL_FULL, .aux_type = -1,
+                        .bias_type = -1};
   return BLAS_SUCCESS;
 }
 
@@ -180,12 +153,15 @@ static struct lt_place of_desc(struct lt_desc *d, int what)
   case DESC_OP_A: return PLACE(d->op_a);
   case DESC_OP_B: return PLACE(d->op_b);
   case DESC_OP_C: return PLACE(d->op_c);
+  case DESC_FILL: return PLACE(d->fill);
   case DESC_EPILOGUE: return PLACE(d->epilogue);
   case DESC_BIAS: return PLACE(d->bias);
   case DESC_BIAS_STRIDE: return PLACE(d->bias_stride);
   case DESC_AUX: return PLACE(d->aux);
   case DESC_AUX_LD: return PLACE(d->aux_ld);
   case DESC_AUX_STRIDE: return PLACE(d->aux_stride);
+  case DESC_SMS: return PLACE(d->sms);
+  case DESC_FAST_ACCUM: return PLACE(d->fast);
   case DESC_A_SCALE: return PLACE(d->scale_a);
   case DESC_B_SCALE: return PLACE(d->scale_b);
   case DESC_C_SCALE: return PLACE(d->scale_c);
@@ -210,52 +186,17 @@ PUBLIC blas_status cublasLtMatmulDescSetAttribute(struct lt_desc *d, int what, c
   enum { MOST_BYTES = 8 }; /* of an attribute */
   if (!d) return BLAS_INVALID_VALUE;
   const struct lt_place p = of_desc(d, what);
-  if (p.at) return set(p, value, bytes);
+  if (p.at) return lt_set(p, value, bytes);
   if (what < 0 || what > DESC_LAST_KNOWN || !value || bytes > MOST_BYTES) return BLAS_INVALID_VALUE;
-  if (what == DESC_SMS || what == DESC_FAST_ACCUM) return BLAS_SUCCESS; /* they change no result */
-  if (what == DESC_FILL || !is_zero(value, bytes)) d->unknown = what + 1;
+  if (!is_zero(value, bytes)) d->unknown = what + 1;
   else if (d->unknown == what + 1) d->unknown = 0;
   return BLAS_SUCCESS;
 }
 PUBLIC blas_status cublasLtMatmulDescGetAttribute(struct lt_desc *d, int what, void *value, size_t bytes,
                                                   size_t *written)
 {
-  return d ? get(of_desc(d, what), value, bytes, written) : BLAS_INVALID_VALUE;
+  return d ? lt_get(of_desc(d, what), value, bytes, written) : BLAS_INVALID_VALUE;
 }
-
-PUBLIC blas_status cublasLtMatmulPreferenceInit_internal(struct lt_preference *p, size_t bytes)
-{
-  if (!p || bytes < sizeof *p) return BLAS_INVALID_VALUE;
-  *p = (struct lt_preference){0};
-  return BLAS_SUCCESS;
-}
-
-PUBLIC blas_status cublasLtMatmulPreferenceCreate(struct lt_preference **out)
-{
-  if (!out) return BLAS_INVALID_VALUE;
-  *out = calloc(1, sizeof **out);
-  return *out ? BLAS_SUCCESS : BLAS_ALLOC_FAILED;
-}
-
-PUBLIC blas_status cublasLtMatmulPreferenceDestroy(struct lt_preference *p)
-{
-  free(p);
-  return BLAS_SUCCESS;
-}
-
-/* All of them narrow the choice between kernels, of which there is none here; the workspace is the one that is used. */
-PUBLIC blas_status cublasLtMatmulPreferenceSetAttribute(struct lt_preference *p, int what, const void *value,
-                                                        size_t bytes)
-{
-  enum { MAX_WORKSPACE = 1, LAST = 12 };
-  if (!p || !value || what < 0 || what > LAST) return BLAS_INVALID_VALUE;
-  return what == MAX_WORKSPACE ? set(PLACE(p->workspace), value, bytes) : BLAS_SUCCESS;
-}
-
-enum {
-  EPI_DEFAULT = 1, EPI_RELU = 2, EPI_BIAS = 4, EPI_DRELU = 8, EPI_BGRAD = 16, EPI_GELU = 32, EPI_DGELU = 64,
-  EPI_AUX = 128, EPI_BGRAD_A = 256, EPI_BGRAD_B = 512,
-};
 
 /* Bits of enum ws_epilogue; -1: not an epilogue. */
 static int epilogue_of(int e)
@@ -412,6 +353,12 @@ static int in_order(int op, const struct lt_layout *l, const struct lt_layout *r
   return op == BLAS_OP_T || !is_complex(l->type) ? BLAS_OP_N : -1;
 }
 
+/* Whether an epilogue is the same for D and its transpose. */
+static bool of_each_number(int epilogue)
+{
+  return epilogue == EPI_DEFAULT || epilogue == EPI_RELU || epilogue == EPI_GELU;
+}
+
 /* Row-major D = A B is D^T = B^T A^T column-major: operands change places. C has D's order. */
 static blas_status describe(struct blas_product *p, const struct lt_desc *d, const void *alpha, const void *a,
                             const struct lt_layout *la, const void *b, const struct lt_layout *lb, const void *beta,
@@ -424,8 +371,8 @@ static blas_status describe(struct blas_product *p, const struct lt_desc *d, con
   const int op_a = in_order(d->op_a, la, lo), op_b = in_order(d->op_b, lb, lo);
   const bool columns = !rows && la->order == lo->order && lb->order == lo->order;
   if (la->order > ORDER_ROW || lb->order > ORDER_ROW || lo->order > ORDER_ROW || lc->order != lo->order || op_a < 0 ||
-      op_b < 0 || d->op_c != BLAS_OP_N || d->pointer_mode > BLAS_DEVICE || d->unknown ||
-      (rows && d->epilogue != EPI_DEFAULT) || (!columns && blas_is_narrow(la->type)))
+      op_b < 0 || d->op_c != BLAS_OP_N || d->pointer_mode > BLAS_DEVICE || d->unknown || d->fill != FILL_FULL ||
+      (rows && !of_each_number(d->epilogue)) || (!columns && blas_is_narrow(la->type)))
     return BLAS_NOT_SUPPORTED;
   const bool pointers = takes_pointers(d, la, lb, lc, lo);
   if (!pointers && (la->mode || lb->mode || lc->mode || lo->mode)) return BLAS_NOT_SUPPORTED;
@@ -474,6 +421,7 @@ PUBLIC blas_status cublasLtMatmulAlgoGetHeuristic(struct blas *h, const struct l
   if (s == BLAS_NOT_SUPPORTED) return blas_refuse("cublasLtMatmul", "these types, layouts or attributes");
   if (s != BLAS_SUCCESS) return s;
   memset(found, 0, sizeof *found);
+  found->algo = lt_only_algo();
   found->waves = 1;
   *n = 1;
   return BLAS_SUCCESS;
@@ -525,28 +473,6 @@ PUBLIC blas_status cublasLtMatmul(struct blas *h, const struct lt_desc *d, const
   return s;
 }
 
-/* There is one way to do a product, so all ways that are asked for are it. */
-PUBLIC blas_status cublasLtMatmulAlgoInit(struct blas *h, int compute, int scale, int a, int b, int c, int d, int id,
-                                          struct lt_algo *algo)
-{
-  (void)compute, (void)scale, (void)a, (void)b, (void)c, (void)d;
-  if (!blas_handle_is(h)) return BLAS_NOT_INITIALIZED;
-  if (!algo || id != 0) return BLAS_INVALID_VALUE;
-  *algo = (struct lt_algo){0};
-  return BLAS_SUCCESS;
-}
-
-PUBLIC blas_status cublasLtMatmulAlgoGetIds(struct blas *h, int compute, int scale, int a, int b, int c, int d,
-                                            int wanted, int ids[], int *n)
-{
-  (void)compute, (void)scale, (void)a, (void)b, (void)c, (void)d;
-  if (!blas_handle_is(h)) return BLAS_NOT_INITIALIZED;
-  if (wanted < 1 || !ids || !n) return BLAS_INVALID_VALUE;
-  ids[0] = 0;
-  *n = 1;
-  return BLAS_SUCCESS;
-}
-
 PUBLIC blas_status cublasLtMatmulAlgoCheck(struct blas *h, const struct lt_desc *d, const struct lt_layout *a,
                                            const struct lt_layout *b, const struct lt_layout *c,
                                            const struct lt_layout *o, const struct lt_algo *algo,
@@ -555,20 +481,4 @@ PUBLIC blas_status cublasLtMatmulAlgoCheck(struct blas *h, const struct lt_desc 
   const struct lt_preference any = {0};
   int n;
   return algo ? cublasLtMatmulAlgoGetHeuristic(h, d, a, b, c, o, &any, 1, found, &n) : BLAS_INVALID_VALUE;
-}
-
-PUBLIC blas_status cublasLtMatmulAlgoConfigSetAttribute(struct lt_algo *algo, int what, const void *value, size_t bytes)
-{
-  (void)what, (void)bytes;
-  return algo && value ? BLAS_SUCCESS : BLAS_INVALID_VALUE;
-}
-
-PUBLIC blas_status cublasLtMatmulAlgoConfigGetAttribute(const struct lt_algo *algo, int what, void *value, size_t bytes,
-                                                        size_t *written)
-{
-  (void)what;
-  if (!algo) return BLAS_INVALID_VALUE;
-  if (value) memset(value, 0, bytes);
-  if (written) *written = bytes;
-  return BLAS_SUCCESS;
 }

@@ -13,8 +13,12 @@ REFUSE(cublasLtMatrixTransform)
 REFUSE(cublasLtMatrixTransformDescCreate)
 REFUSE(cublasLtMatrixTransformDescDestroy)
 REFUSE(cublasLtMatrixTransformDescSetAttribute)
-REFUSE(cublasLtMatmulAlgoCapGetAttribute)
-REFUSE(cublasLtMatmulPreferenceGetAttribute)
+REFUSE(cublasLtMatrixTransformDescGetAttribute)
+REFUSE(cublasLtMatrixTransformDescInit_internal)
+
+/* Products of groups of matrices whose sizes are on the device (13.2). */
+REFUSE(cublasLtGroupedMatrixLayoutCreate)
+REFUSE(cublasLtGroupedMatrixLayoutInit_internal)
 
 /* Emulation of FP64 and FP32 by lower precision (13.0), and a name that no reference has: libcusolver is bound to them
  * when it is loaded. */
@@ -32,3 +36,8 @@ NAME(cublasGetFixedPointEmulationMantissaBitOffset, )
 NAME(cublasSetFixedPointEmulationMantissaBitOffset, )
 NAME(cublasGetFixedPointEmulationMantissaBitCountPointer, )
 NAME(cublasSetFixedPointEmulationMantissaBitCountPointer, )
+REFUSE(cublasLtEmulationDescCreate)
+REFUSE(cublasLtEmulationDescDestroy)
+REFUSE(cublasLtEmulationDescGetAttribute)
+REFUSE(cublasLtEmulationDescSetAttribute)
+REFUSE(cublasLtEmulationDescInit_internal)
