@@ -287,6 +287,33 @@ static void count(void *p)
   ++*(unsigned *)p;
 }
 
+/* What `n` launches of a kernel that adds leave in cleared memory, each behind the other by an edge of the two kinds. */
+static void add_in_a_row(CUgraphNodeParams *kernel, int *p, int v[N], unsigned n, const CUgraphEdgeData *edges[2])
+{
+  CUgraph g;
+  CUgraphNode last = NULL, next;
+  OK(cudaMemset(p, 0, N * sizeof *p));
+  OK(cudaGraphCreate(&g, 0));
+  for (unsigned i = 0; i < n; i++, last = next)
+    OK(cudaGraphAddNode(&next, g, i ? &last : NULL, i ? edges[i % 2] : NULL, i > 0, kernel));
+  CUgraphExec x = instance(g);
+  run_once(x);
+  OK(cudaMemcpy(v, p, N * sizeof *v, COPY_DEVICE_TO_HOST));
+  OK(cudaGraphExecDestroy(x));
+  OK(cudaGraphDestroy(g));
+}
+
+/* Programmatic dependencies: from where the kernel in front lets others begin, or from where all of it has begun. */
+static void programmatic_edges(CUgraphNodeParams *kernel, int *p)
+{
+  const CUgraphEdgeData lets_begin = {.from_port = 1, .type = 1}, has_begun = {.from_port = 2, .type = 1};
+  const CUgraphEdgeData *edges[2] = {&lets_begin, &has_begun};
+  int once[N], often[N];
+  add_in_a_row(kernel, p, once, 1, edges);
+  add_in_a_row(kernel, p, often, 3, edges);
+  for (int i = 0; i < N; i++) assert_true(once[i] && often[i] == 3 * once[i]);
+}
+
 /* cudaGraphAddNode: every type by its parameters. */
 static void nodes_of_any_type(void **state)
 {
@@ -316,7 +343,7 @@ static void nodes_of_any_type(void **state)
   CUgraphNodeParams graph = {.type = CHILD, .graph = inner};
   CUgraphNodeParams nothing = {.type = EMPTY};
   CUgraphNodeParams wait = {.type = WAIT, .event = e}, record = {.type = RECORD, .event = e};
-  const CUgraphEdgeData plain[2] = {{0}}, programmatic[1] = {{.from_port = 1}};
+  const CUgraphEdgeData plain[2] = {{0}}, odd[1] = {{.from_port = 1}};
   OK(cudaGraphAddNode(&node[0], g, NULL, NULL, 0, &memset_));
   OK(cudaGraphAddNode(&node[1], g, NULL, NULL, 0, &memcpy_));
   OK(cudaGraphAddNode(&node[2], g, node, plain, 2, &kernel));
@@ -349,12 +376,13 @@ static void nodes_of_any_type(void **state)
   run_once(x);
   OK(cudaMemcpy(v, p, sizeof v, COPY_DEVICE_TO_HOST));
   assert_int_equal(v[0], 1 + 5 * 3 + 7);
+  programmatic_edges(&kernel, p);
   OK(cudaGraphMemsetNodeGetParams(node[0], &fill));
   assert_int_equal(fill.value, 9);
   OK(cudaGraphNodeSetParams(node[0], &memset_));
   OK(cudaGraphMemsetNodeGetParams(node[0], &fill));
   assert_true(fill.value == 1 && fill.element == 4 && fill.width == 4 && fill.height == 1);
-  assert_int_equal(cudaGraphAddNode(&node[0], g, &node[0], programmatic, 1, &nothing), CUDA_ERROR_NOT_SUPPORTED);
+  assert_int_equal(cudaGraphAddNode(&node[0], g, &node[0], odd, 1, &nothing), CUDA_ERROR_NOT_SUPPORTED);
   INVALID(cudaGraphAddNode(&node[0], g, NULL, NULL, 0, NULL));
   INVALID(cudaGraphNodeSetParams(node[0], &tell)); /* of another type */
   nothing.type = 99;

@@ -183,18 +183,24 @@ CUresult node_put_memory_ops(struct shim *s, struct node_place place, const CUDA
   return node_put(s, place, mem_op_check(s, p->op, p->n, p->flags), &op);
 }
 
-/* No programmatic dependencies. */
-static bool edge_are_plain(const CUgraphEdgeData *data, size_t n)
+/* Ordinary dependencies and programmatic ones. These allow a kernel to begin before the one in front has ended, and do
+ * not promise it; here it begins behind it, as after an ordinary one. */
+static bool edges_are_served(const CUgraphEdgeData *data, size_t n)
 {
-  for (size_t i = 0; data && i < n; i++)
-    if (data[i].from_port || data[i].to_port || data[i].type) return false;
+  enum { ORDINARY, PROGRAMMATIC };
+  enum { PORT_DEFAULT, PORT_PROGRAMMATIC, PORT_LAUNCH_ORDER };
+  for (size_t i = 0; data && i < n; i++) {
+    const CUgraphEdgeData *d = &data[i];
+    const bool early = d->from_port == PORT_PROGRAMMATIC || d->from_port == PORT_LAUNCH_ORDER;
+    if (d->to_port || (d->type == PROGRAMMATIC ? !early : d->type != ORDINARY || d->from_port)) return false;
+  }
   return true;
 }
 
 CUresult node_put_any(struct shim *s, const struct node_forms *forms, struct node_place place,
                       const CUgraphEdgeData *data, CUgraphNodeParams *p)
 {
-  if (!edge_are_plain(data, place.n_deps)) return shim_unsupported(s, "a programmatic dependency of graph nodes");
+  if (!edges_are_served(data, place.n_deps)) return shim_unsupported(s, "a dependency of graph nodes of this kind");
   if (!p) return CUDA_ERROR_INVALID_VALUE;
   switch (p->type) {
   case NODE_KERNEL: return forms->put_kernel(s, place, &p->kernel);
@@ -378,7 +384,7 @@ CUresult edge_neighbours(struct shim *s, CUgraphNode node, CUgraphNode *out, CUg
 CUresult edge_add(struct shim *s, CUgraph g, const CUgraphNode *from, const CUgraphNode *to,
                   const CUgraphEdgeData *data, size_t n)
 {
-  if (!edge_are_plain(data, n)) return shim_unsupported(s, "a programmatic dependency of graph nodes");
+  if (!edges_are_served(data, n)) return shim_unsupported(s, "a dependency of graph nodes of this kind");
   return graph_add_edges(s, g, from, to, n);
 }
 
@@ -435,7 +441,7 @@ CUresult exec_is_enabled(struct shim *s, CUgraphExec x, CUgraphNode node, unsign
 CUresult capture_begin_in(struct shim *s, CUstream stream, CUgraph g, const CUgraphNode *deps,
                           const CUgraphEdgeData *data, size_t n, int mode)
 {
-  if (!g || !edge_are_plain(data, n)) return CUDA_ERROR_INVALID_VALUE;
+  if (!g || !edges_are_served(data, n)) return CUDA_ERROR_INVALID_VALUE;
   return capture_begin(s, stream, g, deps, n, mode);
 }
 
@@ -449,7 +455,7 @@ CUresult capture_info_edges(struct shim *s, CUstream stream, int *status, uint64
 CUresult capture_set_edges(struct shim *s, CUstream stream, const CUgraphNode *deps,
                            const CUgraphEdgeData *data, size_t n, unsigned flags)
 {
-  if (flags > 1 || !edge_are_plain(data, n)) return CUDA_ERROR_INVALID_VALUE;
+  if (flags > 1 || !edges_are_served(data, n)) return CUDA_ERROR_INVALID_VALUE;
   return capture_set_deps(s, stream, deps, n, flags);
 }
 

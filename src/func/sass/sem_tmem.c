@@ -63,6 +63,8 @@ static bool take_access(struct tmem_access *a, struct func_warp *w, const struct
   const struct tmem_cell last = cell_of(a->shape, LANES - 1, a->n - 1);
   const unsigned columns = (last.column + 1) << a->packed, quarter = w->warp_id % 4 * TMEM_QUARTER;
   const unsigned lanes = a->shape == SHAPE_32X32 ? LANES : LANES / 2;
+  /* The first quarter's lanes stand for the warp's own: JAX's Mosaic GPU has all warps load by one address. */
+  if (a->lane < TMEM_QUARTER) a->lane += quarter;
   if (a->column + columns > TMEM_COLUMNS)
     return func_fault(w, e, f, FAULT_ILLEGAL_ADDRESS, 0, at, "columns %u to %u of tensor memory, which has %d",
                       a->column, a->column + columns - 1, TMEM_COLUMNS);
