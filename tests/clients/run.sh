@@ -2,14 +2,15 @@
 # Python packages that open the CUDA driver or bring their own runtime, unmodified, under `warpstep exec
 # --functional`: Numba's CUDA target, CuPy, tinygrad's CUDA backend, Triton, PyTorch, JAX, XGBoost, CatBoost, Taichi, FAISS,
 # cuFINUFFT, bitsandbytes, ONNX Runtime, OpenMM, spconv, Qiskit Aer, TensorFlow, and what stands on PyTorch: transformers, diffusers,
-# timm, torchvision, PyTorch Geometric, peft, accelerate, Lightning, torchao, xFormers, Liger; Warp, PyCUDA, cuda.core, cuDF, cuML, cuTile, CuTe DSL, TileLang. A package that the interpreter does not find is skipped with a line. Each script checks its results
+# timm, torchvision, PyTorch Geometric, peft, accelerate, Lightning, torchao, xFormers, Liger; Warp, PyCUDA, cuda.core, cuDF, cuML, cuTile, CuTe DSL, TileLang, nvCOMP, nvmath-python. A package that the interpreter does not find is skipped with a line. Each script checks its results
 # against NumPy or against what the package does without a GPU.
 #
 #   tests/clients/run.sh [numba|cupy|cupy_libs|tinygrad|triton|torch|torch_layers|torch_train|jax|
 #                         xgboost|catboost|taichi|faiss|cufinufft|bitsandbytes|onnxruntime|openmm|
 #                         spconv|qiskit_aer|tensorflow|torch_more|torch_compile|transformers|diffusers|timm|
 #                         torchvision|torch_geometric|peft|accelerate|lightning|torchao|xformers|liger_kernel|
-#                         warp|pycuda|cuda_core|cudf|torch_distributed|cuml|cuda_tile|cutlass|tilelang|cutensor ...]
+#                         warp|pycuda|cuda_core|cudf|torch_distributed|cuml|cuda_tile|cutlass|tilelang|cutensor|
+#                         jax_pallas|nvcomp|nvmath ...]
 #
 # cupy_libs: what calls cuBLAS, cuFFT, cuRAND, cuSOLVER, cuSPARSE. torch_layers: what calls cuDNN. torch_more: graphs, sparse and nested
 # tensors, linear algebra, process groups. torch_compile: Inductor. torch_train: a ResNet, an
@@ -18,7 +19,9 @@
 # torch_distributed: a process for each of two GPUs of MACHINE (dgx-a100). cuml: with cuVS and cuGraph.
 # tilelang: nvcc of CUDA compiles what it writes.
 #
-# warp, cuda_core, cudf, cuml, cutlass, cutensor: with stripped runtimes inside, whose archives WARPSTEP_CUDART names (docs/python.md).
+# jax_pallas: kernels by Mosaic GPU with GPU=h100 and GPU=b200, else those by Triton alone.
+#
+# warp, cuda_core, cudf, cuml, cutlass, cutensor, nvcomp, nvmath: with stripped runtimes inside, whose archives WARPSTEP_CUDART names (docs/python.md).
 #
 # Environment: BIN (build/warpstep), PYTHON (an interpreter with the packages: python3), GPU (rtx-3070),
 # CUDA (toolkit, for its libnvrtc: /usr/local/cuda), TINYGRAD_TESTS (folder `test` of tinygrad's repository: its
@@ -66,6 +69,7 @@ package() {
   qiskit_aer | torch_geometric | liger_kernel) echo "$1" ;;
   cuda_core) echo cuda.core ;;
   cuda_tile) echo cuda.tile ;;
+  nvcomp) echo nvidia.nvcomp ;;
   *) echo "${1%%_*}" ;;
   esac
 }
@@ -74,7 +78,7 @@ failed=0
 [ $# -gt 0 ] || set -- numba cupy cupy_libs tinygrad triton torch torch_layers torch_train jax \
   xgboost catboost taichi faiss cufinufft bitsandbytes onnxruntime openmm spconv qiskit_aer tensorflow torch_more torch_compile \
   transformers diffusers timm torchvision torch_geometric peft accelerate lightning torchao xformers liger_kernel \
-  warp pycuda cuda_core cudf torch_distributed cuml cuda_tile cutlass tilelang cutensor
+  warp pycuda cuda_core cudf torch_distributed cuml cuda_tile cutlass tilelang cutensor jax_pallas nvcomp nvmath
 for name; do
   if ! "$python" -c "import numpy, importlib.util as u, sys; sys.exit(not u.find_spec('$(package "$name")'))" 2>/dev/null; then
     echo "ok clients $name # SKIP $python does not have it"
