@@ -18,7 +18,7 @@ else
   echo "not ok libs kernels: older than their sources; run src/libs/kernels/build.sh"
   failed=1
 fi
-[ $# -gt 0 ] || set -- products large narrow scaled vectors mixed level2 level3 triangular legacy legacy_level2 xt fourier names networks pooling graphs ctc sampler random sparse sparse_kinds sparse_vectors sorting systems tridiagonal incomplete dense eigen threads profiler
+[ $# -gt 0 ] || set -- products large narrow scaled vectors mixed level2 level3 triangular legacy legacy_level2 xt fourier names networks pooling graphs attention ctc sampler random sparse sparse_kinds sparse_vectors sorting systems tridiagonal incomplete dense eigen threads profiler
 lacking=''
 if [ ! -f "$libs/libwarpstep-libs.so" ]; then
   lacking="no libraries in $libs"
@@ -92,7 +92,7 @@ for name; do
   fi
   case $name in
     fourier) needs=(-lcufft) ;;
-    networks | pooling | graphs | ctc | sampler) needs=(-lcudnn) ;;
+    networks | pooling | graphs | attention | ctc | sampler) needs=(-lcudnn) ;;
     dense) needs=(-lcusolver) ;;
     eigen) needs=(-lcusolver -lcublas) ;;
     threads) needs=(-lcublas -lcufft -lcurand -lcusparse) ;;
@@ -101,7 +101,7 @@ for name; do
     profiler) needs=(-lcupti -lcuda) ;;
     *) needs=(-lcublas -lcublasLt) ;;
   esac
-  if [[ $name = @(networks|pooling|graphs|ctc|sampler) ]] && [ ! -f "$(dirname "$nvcc")/../include/cudnn.h" ]; then
+  if [[ $name = @(networks|pooling|graphs|attention|ctc|sampler) ]] && [ ! -f "$(dirname "$nvcc")/../include/cudnn.h" ]; then
     echo "ok libs $name # SKIP no cuDNN beside nvcc"
     continue
   fi
@@ -117,6 +117,7 @@ for name; do
   usual=rtx-3070
   [ "$name" = narrow ] && usual='rtx-4090 h100 rtx-5090' # FP8 needs 8.9; two ways to widen it, factors of blocks
   [ "$name" = scaled ] && usual=rtx-5090
+  [ "$name" = attention ] && usual='rtx-2080ti rtx-3070' # without BF16 on tensor cores, with
   [ "$name" = xt ] && usual='rtx-3070 2x-rtx-3090-nvlink'
   [ "$name" = large ] && usual='rtx-3070 h100' # two ways to multiply
   options=()

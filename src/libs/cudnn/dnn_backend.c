@@ -3,15 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "libs/cudnn/dnn_graph.h"
-
 #define MAGIC UINT64_C(0x7761727064657363)
-enum { MOST_VALUES = 1 << 16 };
+enum { MOST_VALUES = 1 << 16, MOST_TEXT = 1 << 24 };
 
-static bool is_descriptor(const struct dnn_backend *d) { return d && d->magic == MAGIC; }
+bool dnn_backend_is(const struct dnn_backend *d) { return d && d->magic == MAGIC; }
 
-/* Bytes of a value; 0: there is no such type. */
-static size_t value_bytes(int type)
+size_t dnn_backend_value_bytes(int type)
 {
   switch (type) {
   case VALUE_BOOLEAN:
@@ -41,7 +38,7 @@ static void drop(struct dnn_backend *d)
   if (!d || --d->holders > 0) return;
   for (int i = 0; i < d->attributes; i++) empty(&d->attribute[i]);
   free(d->attribute);
-  dnn_graph_plan_free(d->plan);
+  if (d->plan) d->free_plan(d->plan);
   d->magic = 0;
   free(d);
 }
@@ -69,13 +66,13 @@ static struct dnn_attribute *place_for(struct dnn_backend *d, int name)
 
 dnn_status dnn_backend_put(struct dnn_backend *d, int name, int type, int64_t count, const void *values)
 {
-  const size_t bytes = value_bytes(type);
+  const size_t bytes = dnn_backend_value_bytes(type);
   if (!bytes) return DNN_BAD_PARAM_TYPE;
-  if (count < 0 || count > MOST_VALUES) return DNN_BAD_PARAM;
+  if (count < 0 || count > (type == VALUE_CHAR ? MOST_TEXT : MOST_VALUES)) return DNN_BAD_PARAM;
   if (count && !values) return DNN_BAD_PARAM_NULL;
   if (type == VALUE_DESCRIPTOR)
     for (int64_t i = 0; i < count; i++)
-      if (!is_descriptor(((struct dnn_backend *const *)values)[i])) return DNN_BAD_PARAM;
+      if (!dnn_backend_is(((struct dnn_backend *const *)values)[i])) return DNN_BAD_PARAM;
   void *copy = malloc((size_t)(count ? count : 1) * bytes);
   if (!copy) return DNN_ALLOC_FAILED;
   memcpy(copy, values ? values : copy, (size_t)count * bytes);
@@ -93,7 +90,7 @@ dnn_status dnn_backend_put(struct dnn_backend *d, int name, int type, int64_t co
 /* Makes `to`, which a program has created, the same as `from`. */
 static dnn_status dnn_backend_copy(struct dnn_backend *to, const struct dnn_backend *from)
 {
-  if (!is_descriptor(to) || to->kind != from->kind) return DNN_BAD_PARAM;
+  if (!dnn_backend_is(to) || to->kind != from->kind) return DNN_BAD_PARAM;
   for (int i = 0; i < from->attributes; i++) {
     const struct dnn_attribute *a = &from->attribute[i];
     if (!a->values) continue;
@@ -115,7 +112,7 @@ static double number(const struct dnn_attribute *a, int64_t i)
 
 static int64_t integer(const struct dnn_attribute *a, int64_t i)
 {
-  switch (value_bytes(a->type)) {
+  switch (dnn_backend_value_bytes(a->type)) {
   case 1: return ((const unsigned char *)a->values)[i];
   case 4: return ((const int32_t *)a->values)[i];
   case 8: return ((const int64_t *)a->values)[i];
@@ -168,14 +165,14 @@ PUBLIC dnn_status cudnnBackendCreateDescriptor(int kind, struct dnn_backend **ou
 PUBLIC dnn_status cudnnBackendDestroyDescriptor(struct dnn_backend *d)
 {
   if (!d) return DNN_SUCCESS;
-  if (!is_descriptor(d)) return DNN_BAD_PARAM;
+  if (!dnn_backend_is(d)) return DNN_BAD_PARAM;
   drop(d);
   return DNN_SUCCESS;
 }
 
 PUBLIC dnn_status cudnnBackendInitialize(struct dnn_backend *d)
 {
-  if (!is_descriptor(d)) return DNN_BAD_PARAM;
+  if (!dnn_backend_is(d)) return DNN_BAD_PARAM;
   for (int i = 0; i < d->attributes; i++) empty(&d->attribute[i]);
   d->final = false;
   return DNN_SUCCESS;
@@ -183,17 +180,9 @@ PUBLIC dnn_status cudnnBackendInitialize(struct dnn_backend *d)
 
 PUBLIC dnn_status cudnnBackendSetAttribute(struct dnn_backend *d, int name, int type, int64_t count, const void *values)
 {
-  if (!is_descriptor(d)) return DNN_BAD_PARAM;
+  if (!dnn_backend_is(d)) return DNN_BAD_PARAM;
   if (d->final) return DNN_NOT_INITIALIZED;
   return dnn_backend_put(d, name, type, count, values);
-}
-
-PUBLIC dnn_status cudnnBackendFinalize(struct dnn_backend *d)
-{
-  if (!is_descriptor(d)) return DNN_BAD_PARAM;
-  const dnn_status s = dnn_graph_finalize(d);
-  if (s == DNN_SUCCESS) d->final = true;
-  return s;
 }
 
 /* What a plan or an engine has none of: knobs, notes, intermediate results. */
@@ -212,12 +201,14 @@ static bool is_empty_list(int name)
   }
 }
 
-PUBLIC dnn_status cudnnBackendGetAttribute(const struct dnn_backend *d, int name, int type, int64_t wanted,
-                                           int64_t *count, void *values)
+PUBLIC dnn_status cudnnBackendGetAttribute(struct dnn_backend *d, int name, int type, int64_t wanted, int64_t *count,
+                                           void *values)
 {
-  if (!is_descriptor(d)) return DNN_BAD_PARAM;
+  if (!dnn_backend_is(d)) return DNN_BAD_PARAM;
   if (!d->final) return DNN_BAD_PARAM_NOT_FINAL;
   const struct dnn_attribute *a = dnn_backend_find(d, name);
+  if (!a && d->plan && name == ATTR_PLAN_JSON && d->describe(d) == DNN_SUCCESS)
+    a = dnn_backend_find(d, name);
   if (!a) {
     if (!is_empty_list(name)) return name == ATTR_PLAN_JSON ? DNN_NOT_SUPPORTED : DNN_BAD_PARAM;
     if (count) *count = 0;
@@ -228,7 +219,7 @@ PUBLIC dnn_status cudnnBackendGetAttribute(const struct dnn_backend *d, int name
   const int64_t n = a->count < wanted ? a->count : wanted;
   if (!values || n <= 0) return DNN_SUCCESS;
   if (type != VALUE_DESCRIPTOR) {
-    memcpy(values, a->values, (size_t)n * value_bytes(type));
+    memcpy(values, a->values, (size_t)n * dnn_backend_value_bytes(type));
     return DNN_SUCCESS;
   }
   for (int64_t i = 0; i < n; i++) { /* into descriptors that the program made */
@@ -237,4 +228,14 @@ PUBLIC dnn_status cudnnBackendGetAttribute(const struct dnn_backend *d, int name
     if (s != DNN_SUCCESS) return s;
   }
   return DNN_SUCCESS;
+}
+
+void *dnn_backend_pointer(const struct dnn_backend *variant, int64_t number)
+{
+  const struct dnn_attribute *ids = dnn_backend_find(variant, ATTR_VARIANT_IDS);
+  const struct dnn_attribute *at = dnn_backend_find(variant, ATTR_VARIANT_POINTERS);
+  if (!ids || !at || ids->type != VALUE_INT64 || at->type != VALUE_POINTER) return NULL;
+  for (int64_t i = 0; i < ids->count && i < at->count; i++)
+    if (((const int64_t *)ids->values)[i] == number) return ((void *const *)at->values)[i];
+  return NULL;
 }

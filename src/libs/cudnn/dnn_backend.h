@@ -58,9 +58,14 @@ struct dnn_backend {
   bool final;
   struct dnn_attribute *attribute;
   int attributes;
-  struct dnn_graph_plan *plan;
+  struct dnn_graph_plan *plan; /* with what frees it, and what gives the descriptor its text */
+  void (*free_plan)(struct dnn_graph_plan *);
+  dnn_status (*describe)(struct dnn_backend *);
 };
 
+bool dnn_backend_is(const struct dnn_backend *d);
+/* Bytes of a value; 0: there is no such type. */
+size_t dnn_backend_value_bytes(int type);
 /* The attribute of a name; NULL when it was not set. */
 const struct dnn_attribute *dnn_backend_find(const struct dnn_backend *d, int name);
 /* Its values as numbers: integers of either width, enumerations, booleans, float, double. `out` has room for `most`.
@@ -71,11 +76,13 @@ int64_t dnn_backend_integer(const struct dnn_backend *d, int name, int64_t other
 /* The `i`th descriptor that an attribute names, finalized and of the given kind (-1: any); NULL: there is none. */
 struct dnn_backend *dnn_backend_part(const struct dnn_backend *d, int name, int64_t i, int kind);
 
+/* The pointer that a variant pack gives a tensor; NULL: none. */
+void *dnn_backend_pointer(const struct dnn_backend *variant, int64_t number);
+
 /* Sets an attribute of a descriptor that the library makes. */
 dnn_status dnn_backend_put(struct dnn_backend *d, int name, int type, int64_t count, const void *values);
 
 PUBLIC dnn_status cudnnBackendCreateDescriptor(int kind, struct dnn_backend **out);
 PUBLIC dnn_status cudnnBackendDestroyDescriptor(struct dnn_backend *d);
-PUBLIC dnn_status cudnnBackendFinalize(struct dnn_backend *d);
 
 #endif

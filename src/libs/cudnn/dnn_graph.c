@@ -4,6 +4,7 @@
 
 #include "libs/cudnn/dnn_conv.h"
 #include "libs/cudnn/dnn_steps.h"
+#include "libs/cudnn/dnn_text.h"
 
 struct dnn_graph_plan {
   struct dnn_steps *steps; /* NULL: a convolution */
@@ -13,7 +14,7 @@ struct dnn_graph_plan {
   bool adds, biased;
 };
 
-void dnn_graph_plan_free(struct dnn_graph_plan *p)
+static void plan_free(struct dnn_graph_plan *p)
 {
   if (p) dnn_steps_free(p->steps);
   free(p);
@@ -170,42 +171,77 @@ static struct dnn_backend *holder_of(int kind, int name, struct dnn_backend *par
   return d;
 }
 
-/* Heuristics find the one engine there is. */
-static dnn_status find_engines(struct dnn_backend *d)
+/* Gives a descriptor, as attribute `name`, the configuration of the one engine there is. */
+static dnn_status put_config(struct dnn_backend *d, int name, struct dnn_backend *graph)
 {
-  struct dnn_graph_plan p;
-  struct dnn_backend *graph = dnn_backend_part(d, ATTR_HEUR_GRAPH, 0, BACKEND_GRAPH);
-  dnn_status s = plan_graph(graph, &p);
-  if (s != DNN_SUCCESS) return s;
-  dnn_steps_free(p.steps);
   struct dnn_backend *engine = holder_of(BACKEND_ENGINE, ATTR_ENGINE_GRAPH, graph);
   struct dnn_backend *config = engine ? holder_of(BACKEND_ENGINECFG, ATTR_CONFIG_ENGINE, engine) : NULL;
   const int64_t index = 0;
-  s = config ? dnn_backend_put(engine, ATTR_ENGINE_INDEX, VALUE_INT64, 1, &index) : DNN_ALLOC_FAILED;
+  dnn_status s = config ? dnn_backend_put(engine, ATTR_ENGINE_INDEX, VALUE_INT64, 1, &index) : DNN_ALLOC_FAILED;
   if (s == DNN_SUCCESS) s = cudnnBackendFinalize(engine);
   if (s == DNN_SUCCESS) s = cudnnBackendFinalize(config);
-  if (s == DNN_SUCCESS) s = dnn_backend_put(d, ATTR_HEUR_RESULTS, VALUE_DESCRIPTOR, 1, &config);
+  if (s == DNN_SUCCESS) s = dnn_backend_put(d, name, VALUE_DESCRIPTOR, 1, &config);
   cudnnBackendDestroyDescriptor(engine);
   cudnnBackendDestroyDescriptor(config);
   return s;
 }
 
-static dnn_status make_plan(struct dnn_backend *d)
+static dnn_status find_engines(struct dnn_backend *d)
+{
+  struct dnn_graph_plan p;
+  struct dnn_backend *graph = dnn_backend_part(d, ATTR_HEUR_GRAPH, 0, BACKEND_GRAPH);
+  const dnn_status s = plan_graph(graph, &p);
+  if (s != DNN_SUCCESS) return s;
+  dnn_steps_free(p.steps);
+  return put_config(d, ATTR_HEUR_RESULTS, graph);
+}
+
+static struct dnn_backend *graph_of_plan(const struct dnn_backend *d)
 {
   const struct dnn_backend *config = dnn_backend_part(d, ATTR_PLAN_CONFIG, 0, BACKEND_ENGINECFG);
   const struct dnn_backend *engine = dnn_backend_part(config, ATTR_CONFIG_ENGINE, 0, BACKEND_ENGINE);
-  const struct dnn_backend *graph = dnn_backend_part(engine, ATTR_ENGINE_GRAPH, 0, BACKEND_GRAPH);
+  return dnn_backend_part(engine, ATTR_ENGINE_GRAPH, 0, BACKEND_GRAPH);
+}
+
+/* Gives a plan its text. */
+static dnn_status describe(struct dnn_backend *plan)
+{
+  const struct dnn_backend *graph = graph_of_plan(plan);
+  int64_t length = 0;
+  char *text = graph ? dnn_text_of(graph, &length) : NULL;
+  if (!text) return DNN_ALLOC_FAILED;
+  const dnn_status s = dnn_backend_put(plan, ATTR_PLAN_JSON, VALUE_CHAR, length, text);
+  free(text);
+  return s;
+}
+
+/* A plan whose text the program has kept. */
+static dnn_status read_described(struct dnn_backend *plan)
+{
+  const struct dnn_attribute *text = dnn_backend_find(plan, ATTR_PLAN_JSON);
+  if (!text || text->type != VALUE_CHAR) return DNN_SUCCESS;
+  struct dnn_backend *graph = dnn_text_read(text->values, text->count);
+  if (!graph) return DNN_BAD_PARAM;
+  const dnn_status s = put_config(plan, ATTR_PLAN_CONFIG, graph);
+  cudnnBackendDestroyDescriptor(graph);
+  return s;
+}
+
+static dnn_status make_plan(struct dnn_backend *d)
+{
+  dnn_status s = read_described(d);
+  if (s != DNN_SUCCESS) return s;
   struct dnn_graph_plan *p = malloc(sizeof *p);
   if (!p) return DNN_ALLOC_FAILED;
-  dnn_status s = plan_graph(graph, p);
+  s = plan_graph(graph_of_plan(d), p);
   const int64_t bytes = s != DNN_SUCCESS ? 0 : p->steps ? dnn_steps_room(p->steps) : (int64_t)p->conv.workspace;
   if (s == DNN_SUCCESS) s = dnn_backend_put(d, ATTR_PLAN_WORKSPACE, VALUE_INT64, 1, &bytes);
   if (s != DNN_SUCCESS) {
-    dnn_graph_plan_free(p);
+    plan_free(p);
     return s;
   }
-  dnn_graph_plan_free(d->plan);
-  d->plan = p;
+  plan_free(d->plan);
+  d->plan = p, d->free_plan = plan_free, d->describe = describe;
   return DNN_SUCCESS;
 }
 
@@ -224,7 +260,7 @@ static dnn_status check_config(struct dnn_backend *d)
   return dnn_backend_put(d, ATTR_CONFIG_WORKSPACE, VALUE_INT64, 1, &none);
 }
 
-dnn_status dnn_graph_finalize(struct dnn_backend *d)
+static dnn_status finalize(struct dnn_backend *d)
 {
   struct dnn_tensor t;
   const int64_t one = 1;
@@ -241,14 +277,12 @@ dnn_status dnn_graph_finalize(struct dnn_backend *d)
   }
 }
 
-void *dnn_graph_pointer(const struct dnn_backend *variant, int64_t number)
+PUBLIC dnn_status cudnnBackendFinalize(struct dnn_backend *d)
 {
-  const struct dnn_attribute *ids = dnn_backend_find(variant, ATTR_VARIANT_IDS);
-  const struct dnn_attribute *at = dnn_backend_find(variant, ATTR_VARIANT_POINTERS);
-  if (!ids || !at || ids->type != VALUE_INT64 || at->type != VALUE_POINTER) return NULL;
-  for (int64_t i = 0; i < ids->count && i < at->count; i++)
-    if (((const int64_t *)ids->values)[i] == number) return ((void *const *)at->values)[i];
-  return NULL;
+  if (!dnn_backend_is(d)) return DNN_BAD_PARAM;
+  const dnn_status s = finalize(d);
+  if (s == DNN_SUCCESS) d->final = true;
+  return s;
 }
 
 PUBLIC dnn_status cudnnBackendExecute(struct dnn *h, const struct dnn_backend *plan, const struct dnn_backend *variant)
@@ -259,10 +293,10 @@ PUBLIC dnn_status cudnnBackendExecute(struct dnn *h, const struct dnn_backend *p
   const struct dnn_graph_plan *p = plan->plan;
   if (p->steps) return dnn_steps_run(h, p->steps, variant);
   const struct dnn_attribute *room = dnn_backend_find(variant, ATTR_VARIANT_WORKSPACE);
-  struct dnn_conv_data data = {.x = dnn_graph_pointer(variant, p->x), .w = dnn_graph_pointer(variant, p->w)};
-  data.y = dnn_graph_pointer(variant, p->y);
-  data.add = p->adds ? dnn_graph_pointer(variant, p->add) : NULL;
-  data.bias = p->biased ? dnn_graph_pointer(variant, p->bias) : NULL;
+  struct dnn_conv_data data = {.x = dnn_backend_pointer(variant, p->x), .w = dnn_backend_pointer(variant, p->w)};
+  data.y = dnn_backend_pointer(variant, p->y);
+  data.add = p->adds ? dnn_backend_pointer(variant, p->add) : NULL;
+  data.bias = p->biased ? dnn_backend_pointer(variant, p->bias) : NULL;
   data.workspace = room && room->type == VALUE_POINTER && room->count == 1 ? *(void **)room->values : NULL;
   if ((p->adds && !data.add) || (p->biased && !data.bias)) return DNN_BAD_PARAM_NULL;
   return dnn_conv_run(h, &p->conv, p->kind, &data);

@@ -8,9 +8,6 @@
 #include "libs/cudnn/dnn_backend.h"
 
 /* Checks what a descriptor needs and makes the attributes that come from the library. */
-dnn_status dnn_graph_finalize(struct dnn_backend *d);
-void dnn_graph_plan_free(struct dnn_graph_plan *p);
-/* The pointer that a variant pack gives a tensor; NULL: none. */
-void *dnn_graph_pointer(const struct dnn_backend *variant, int64_t number);
+PUBLIC dnn_status cudnnBackendFinalize(struct dnn_backend *d);
 
 #endif

@@ -1,62 +1,33 @@
 #include "libs/cudnn/dnn_steps.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "libs/cublas/blas_types.h"
-#include "libs/cudnn/dnn_graph.h"
-#include "libs/kernels/graph_args.h"
+#include "libs/cudnn/dnn_attention.h"
+#include "libs/cudnn/dnn_step.h"
 
-enum { MOST_STEPS = 128, MOST_ROOMS = 256, ALIGNMENT = 256 };
 static const int64_t MOST_ELEMENTS = INT64_C(1) << 36;
-
-/* Where the elements of an operand are when a graph runs. */
-enum where {
-  WHERE_NOWHERE, /* an operand that the operation does not have */
-  WHERE_GIVEN,   /* the program's, on the device */
-  WHERE_VALUE,   /* one number of the program's, on the host */
-  WHERE_CONSTANT, /* known already */
-  WHERE_ROOM,    /* the workspace */
-};
-
-struct step_operand {
-  enum where where;
-  int64_t number; /* of the tensor, or a place in the workspace */
-  struct ws_graph_tensor t;
-};
-
-struct step {
-  enum lib_kernel kernel;
-  struct step_operand operand[WS_ROLES];
-  struct ws_graph_args args; /* but the tensors */
-};
-
-/* Tensors in the workspace. Two numbers may be one place: what attention's parts call differently. */
-struct step_place {
-  int64_t number, at;
-};
-
-struct dnn_steps {
-  struct step step[MOST_STEPS + 1];
-  struct step_place room[MOST_ROOMS];
-  int steps, rooms;
-  int64_t bytes;
-  bool failed; /* too many steps, or something in them is not there */
-};
 
 /* Attributes of operations, numbers of cudnnBackendAttributeName_t. */
 enum {
   ATTR_PW_T = 758, ATTR_PW_AXIS = 9, ATTR_TENSOR_BY_VALUE = 908, ATTR_TENSOR_CONSTANT = 910, ATTR_TENSOR_RAGGED = 913,
-  ATTR_MATMUL_A = 1520, ATTR_MATMUL_B = 1521, ATTR_MATMUL_C = 1522, ATTR_MATMUL_M = 1525, ATTR_MATMUL_K = 1527,
+  ATTR_TENSOR_RAGGED_UNIT = 914,
+  ATTR_MATMUL_A = 1520, ATTR_MATMUL_B = 1521, ATTR_MATMUL_C = 1522, ATTR_MATMUL_M = 1525,
+  ATTR_MATMUL_N = 1526, ATTR_MATMUL_K = 1527,
   ATTR_REDUCE_OPERATOR = 1600, ATTR_REDUCE_X = 1610, ATTR_REDUCE_Y = 1611, ATTR_REDUCE_DESCRIPTOR = 1612,
   ATTR_RESHAPE_X = 2200, ATTR_RESHAPE_Y = 2201, ATTR_TRANSPOSE_X = 3200, ATTR_TRANSPOSE_Y = 3201,
   ATTR_TRANSPOSE_ORDER = 3202,
   ATTR_RNG_KIND = 2300, ATTR_RNG_PROBABILITY = 2305, ATTR_RNG_Y = 2310, ATTR_RNG_SEED = 2311,
   ATTR_RNG_DESCRIPTOR = 2312, ATTR_RNG_OFFSET = 2313,
   ATTR_SDPA_Q = 2800, ATTR_SDPA_K = 2801, ATTR_SDPA_V = 2802, ATTR_SDPA_O = 2803, ATTR_SDPA_STATS = 2804,
-  ATTR_SDPA_SCALE = 2805, ATTR_SDPA_BLOCK_MASK = 2806, ATTR_SDPA_LENGTH_KV = 2810, ATTR_SDPA_SUBGRAPH = 2811,
+  ATTR_SDPA_SCALE = 2805, ATTR_SDPA_BLOCK_MASK = 2806, ATTR_SDPA_PAGES_V = 2808,
+  ATTR_SDPA_LENGTH_Q = 2809, ATTR_SDPA_LENGTH_KV = 2810, ATTR_SDPA_SUBGRAPH = 2811,
   ATTR_SDPA_SUB_INPUT = 2812, ATTR_SDPA_SUB_OUTPUT = 2813, ATTR_SDPA_SOFTMAX = 2814, ATTR_SDPA_DROPOUT = 2815,
-  ATTR_SDPA_DROPOUT_LAST = 2818, ATTR_SDPA_LENGTHS = 2820, ATTR_SDPA_LAST = 2829,
+  ATTR_SDPA_OFFSET = 2816, ATTR_SDPA_DUMP = 2817,
+  ATTR_SDPA_DROPOUT_LAST = 2818, ATTR_SDPA_LENGTHS_Q = 2820, ATTR_SDPA_LENGTHS_KV = 2821, ATTR_SDPA_FP8 = 2822,
+  ATTR_SDPA_LAST = 2829,
   ATTR_BAND_X = 3000, ATTR_BAND_LENGTH_KV = 3001, ATTR_BAND_LENGTH_Q = 3002, ATTR_BAND_LEFT = 3003,
   ATTR_BAND_RIGHT = 3004, ATTR_BAND_B = 3005, ATTR_BAND_Y = 3006, ATTR_BAND_COMPARISON = 3007,
   ATTR_BAND_LENGTHS = 3008, ATTR_BAND_LENGTHS_Q = 3009,
@@ -114,14 +85,14 @@ static int64_t place_of(struct dnn_steps *s, int64_t number, const struct ws_gra
     if (s->room[i].number == number) return s->room[i].at;
   if (s->rooms == MOST_ROOMS) return -1;
   const int64_t at = s->bytes, bytes = reach(t) * bytes_of(t->type);
-  s->room[s->rooms++] = (struct step_place){number, at};
+  s->room[s->rooms++] = (struct room_place){number, at};
   s->bytes += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   return at;
 }
 
 static struct step_operand none(void)
 {
-  struct step_operand o = {.where = WHERE_NOWHERE};
+  struct step_operand o = {.where = WHERE_NOWHERE, .begins = -1};
   for (int i = 0; i < WS_GRAPH_DIMS; i++) o.t.size[i] = 1;
   return o;
 }
@@ -141,13 +112,33 @@ static void lay_out(struct ws_graph_tensor *t)
   for (int i = WS_GRAPH_DIMS; i-- > 0; stride *= t->size[i]) t->stride[i] = stride;
 }
 
+/* Where the batches of a tensor begin, when another one says it. */
+static void read_begins(struct dnn_steps *s, const struct dnn_backend *d, struct step_operand *o)
+{
+  struct ws_graph_tensor t;
+  if (!dnn_backend_find(d, ATTR_TENSOR_RAGGED)) return;
+  s->ragged = true;
+  const struct dnn_backend *begins = dnn_backend_part(d, ATTR_TENSOR_RAGGED, 0, BACKEND_TENSOR);
+  const int64_t type = begins ? dnn_backend_integer(begins, ATTR_TENSOR_TYPE, -1) : -1;
+  if ((type != TYPE_INT32 && type != TYPE_INT64) || !read_shape(begins, &t) || t.size[BATCH] <= o->t.size[BATCH] ||
+      dnn_backend_integer(begins, ATTR_TENSOR_VIRTUAL, 0)) {
+    s->failed = true;
+    return;
+  }
+  o->begins = dnn_backend_integer(begins, ATTR_TENSOR_ID, -1);
+  o->begins_step = t.stride[BATCH];
+  o->begins_unit = dnn_backend_integer(d, ATTR_TENSOR_RAGGED_UNIT, 1);
+  o->begins_wide = type == TYPE_INT64;
+}
+
 static struct step_operand of_tensor(struct dnn_steps *s, const struct dnn_backend *d)
 {
   struct step_operand o = none();
-  if (!d || d->kind != BACKEND_TENSOR || !read_shape(d, &o.t) || dnn_backend_find(d, ATTR_TENSOR_RAGGED)) {
+  if (!d || d->kind != BACKEND_TENSOR || !read_shape(d, &o.t)) {
     s->failed = true;
     return none();
   }
+  read_begins(s, d, &o);
   const bool virtual = dnn_backend_integer(d, ATTR_TENSOR_VIRTUAL, 0) != 0;
   const int type = (int)dnn_backend_integer(d, ATTR_TENSOR_TYPE, -1);
   o.number = dnn_backend_integer(d, ATTR_TENSOR_ID, -1);
@@ -204,9 +195,8 @@ static bool fits(const struct step_operand *t, const struct step_operand *whole,
   return true;
 }
 
-enum { COLUMNS = WS_GRAPH_DIMS - 1, ROWS = WS_GRAPH_DIMS - 2 };
-
-static void add_product(struct dnn_steps *s, struct step_operand a, struct step_operand b, struct step_operand c)
+static struct step *add_product(struct dnn_steps *s, struct step_operand a, struct step_operand b,
+                                struct step_operand c)
 {
   struct step *t = add(s, KERNEL_graph_product);
   t->operand[WS_X] = a, t->operand[WS_B] = b, t->operand[WS_Y] = c;
@@ -214,6 +204,7 @@ static void add_product(struct dnn_steps *s, struct step_operand a, struct step_
       b.t.size[COLUMNS] != c.t.size[COLUMNS] || !fits(&a, &c, 0, ROWS, FIT_GROUPS) ||
       !fits(&b, &c, 0, ROWS, FIT_GROUPS))
     s->failed = true;
+  return t;
 }
 
 static struct step *add_elements(struct dnn_steps *s, int mode, struct step_operand x, struct step_operand b,
@@ -289,6 +280,28 @@ static void read_reduction(struct dnn_steps *s, const struct dnn_backend *op)
     s->failed = true;
 }
 
+/* A number of each batch on the device, a length; NOWHERE: the operation has none. */
+static struct step_operand length(struct dnn_steps *s, const struct dnn_backend *op, int name)
+{
+  const struct step_operand o = maybe(s, op, name);
+  int64_t others = 1;
+  for (int i = 0; i < WS_GRAPH_DIMS; i++)
+    if (i != BATCH) others *= o.t.size[i];
+  if (o.where && (o.where == WHERE_ROOM || others != 1 || (o.where == WHERE_GIVEN && o.t.type != WS_I32)))
+    s->failed = true;
+  return o;
+}
+
+/* Rows and terms behind a batch's lengths are not there: zeros are put out, nothing is read. What is in columns behind
+ * one is left open. */
+static void read_product(struct dnn_steps *s, const struct dnn_backend *op)
+{
+  const struct step_operand a = part(s, op, ATTR_MATMUL_A), b = part(s, op, ATTR_MATMUL_B);
+  struct step *t = add_product(s, a, b, part(s, op, ATTR_MATMUL_C));
+  t->operand[WS_ROWS] = length(s, op, ATTR_MATMUL_M), t->operand[WS_T] = length(s, op, ATTR_MATMUL_K);
+  length(s, op, ATTR_MATMUL_N);
+}
+
 /* 64 bits on the device. */
 static struct step_operand word(struct dnn_steps *s, const struct dnn_backend *op, int name)
 {
@@ -304,24 +317,105 @@ static struct step_operand word(struct dnn_steps *s, const struct dnn_backend *o
   return o;
 }
 
+static void add_random(struct dnn_steps *s, float probability, struct step_operand seed, struct step_operand offset,
+                       struct step_operand y)
+{
+  struct step *t = add(s, KERNEL_graph_random);
+  t->args.probability = probability;
+  t->operand[WS_X] = seed, t->operand[WS_B] = offset, t->operand[WS_Y] = y;
+}
+
 static void read_random(struct dnn_steps *s, const struct dnn_backend *op)
 {
   const struct dnn_backend *what = dnn_backend_part(op, ATTR_RNG_DESCRIPTOR, 0, BACKEND_RNG);
-  struct step *t = add(s, KERNEL_graph_random);
   if (!what || dnn_backend_integer(what, ATTR_RNG_KIND, 0) != 0) s->failed = true; /* Bernoulli's */
-  else t->args.probability = (float)dnn_backend_real(what, ATTR_RNG_PROBABILITY, 0.5);
-  t->operand[WS_X] = word(s, op, ATTR_RNG_SEED), t->operand[WS_B] = word(s, op, ATTR_RNG_OFFSET);
-  t->operand[WS_Y] = part(s, op, ATTR_RNG_Y);
+  const float probability = what ? (float)dnn_backend_real(what, ATTR_RNG_PROBABILITY, 0.5) : 0;
+  const struct step_operand seed = word(s, op, ATTR_RNG_SEED), offset = word(s, op, ATTR_RNG_OFFSET);
+  add_random(s, probability, seed, offset, part(s, op, ATTR_RNG_Y));
 }
 
-/* A mask above the diagonal; those with a left bound, or of sequences of other lengths, are not there. */
+/* y = mode(x, b) in the workspace, as large as both. */
+static struct step_operand joined(struct dnn_steps *s, int mode, struct step_operand x, struct step_operand b)
+{
+  struct ws_graph_tensor sizes = x.t;
+  for (int i = 0; i < WS_GRAPH_DIMS; i++)
+    if (sizes.size[i] == 1) sizes.size[i] = b.t.size[i];
+  const struct step_operand y = own(s, &sizes, WS_F32);
+  add_elements(s, mode, x, b, y);
+  return y;
+}
+
+/* x mode b where there is a b. */
+static struct step_operand shifted(struct dnn_steps *s, int mode, struct step_operand x, struct step_operand b)
+{
+  return b.where ? joined(s, mode, x, b) : x;
+}
+
+/* The numbers of rows or columns. */
+static struct step_operand indices(struct dnn_steps *s, const struct step_operand *of, int axis)
+{
+  struct ws_graph_tensor sizes = none().t;
+  sizes.size[axis] = of->t.size[axis];
+  const struct step_operand y = own(s, &sizes, WS_F32);
+  add_elements(s, WS_INDEX, none(), none(), y)->args.axis = axis;
+  return y;
+}
+
+/* The length of each batch: given, or between two neighbours of a sum of lengths. */
+static struct step_operand length_of(struct dnn_steps *s, const struct dnn_backend *op, int name, int sums)
+{
+  if (!dnn_backend_find(op, sums)) return length(s, op, name);
+  struct step_operand from = length(s, op, sums), to;
+  if (from.where != WHERE_GIVEN || from.t.size[BATCH] < 2) s->failed = true;
+  else from.t.size[BATCH]--;
+  to = from;
+  to.skip = from.t.stride[BATCH];
+  return joined(s, WS_SUB, to, from);
+}
+
+static void select_where(struct dnn_steps *s, struct step_operand keeps, struct step_operand x, struct step_operand b,
+                         struct step_operand y)
+{
+  add_elements(s, WS_SELECT, x, b, y)->operand[WS_T] = keeps;
+  if (!fits(&keeps, &y, 0, WS_GRAPH_DIMS, FIT_BROADCAST)) s->failed = true;
+}
+
+/* x on one side of a diagonal, b on the other: where row + shift is at least the column, or column + left is above the
+ * row, diagonals of the lengths of sequences where these are given. */
 static void read_band(struct dnn_steps *s, const struct dnn_backend *op)
 {
-  if (has(op, ATTR_BAND_LENGTH_KV, ATTR_BAND_RIGHT) || has(op, ATTR_BAND_LENGTHS, ATTR_BAND_LENGTHS_Q) ||
-      dnn_backend_integer(op, ATTR_BAND_COMPARISON, -1) != WS_NOT_LESS)
-    s->failed = true;
   const struct step_operand x = part(s, op, ATTR_BAND_X), b = part(s, op, ATTR_BAND_B), y = part(s, op, ATTR_BAND_Y);
-  add_elements(s, WS_BAND, x, b, y);
+  const struct step_operand kv = length_of(s, op, ATTR_BAND_LENGTH_KV, ATTR_BAND_LENGTHS);
+  const struct step_operand q = length_of(s, op, ATTR_BAND_LENGTH_Q, ATTR_BAND_LENGTHS_Q);
+  const struct step_operand left = maybe(s, op, ATTR_BAND_LEFT), right = maybe(s, op, ATTR_BAND_RIGHT);
+  const struct step_operand row = indices(s, &y, ROWS), column = indices(s, &y, COLUMNS);
+  const int64_t mode = dnn_backend_integer(op, ATTR_BAND_COMPARISON, -1);
+  struct step_operand keeps;
+  if (mode < WS_GREATER || mode > WS_NOT_GREATER || (left.where && right.where)) s->failed = true;
+  if (left.where) {
+    const struct step_operand place = shifted(s, WS_SUB, joined(s, WS_ADD, column, left), kv);
+    keeps = joined(s, (int)mode, shifted(s, WS_ADD, place, q), row);
+  } else {
+    const struct step_operand place = shifted(s, WS_SUB, shifted(s, WS_ADD, row, kv), q);
+    keeps = joined(s, (int)mode, shifted(s, WS_ADD, place, right), column);
+  }
+  select_where(s, keeps, x, b, y);
+}
+
+/* -inf outside of sequences of the lengths given. */
+static struct step_operand cut(struct dnn_steps *s, struct step_operand x, struct step_operand q,
+                               struct step_operand kv)
+{
+  struct step_operand keeps = none();
+  if (q.where) keeps = joined(s, WS_LESS, indices(s, &x, ROWS), q);
+  if (kv.where) {
+    const struct step_operand in = joined(s, WS_LESS, indices(s, &x, COLUMNS), kv);
+    keeps = q.where ? joined(s, WS_AND, keeps, in) : in;
+  }
+  if (!keeps.where) return x;
+  const struct step_operand y = own(s, &x.t, WS_F32);
+  select_where(s, keeps, x, constant(-INFINITY), y);
+  return y;
 }
 
 static void read_operation(struct dnn_steps *s, const struct dnn_backend *op);
@@ -335,7 +429,7 @@ static struct step_operand read_subgraph(struct dnn_steps *s, const struct dnn_b
     s->failed = true;
     return scores;
   }
-  s->room[s->rooms++] = (struct step_place){dnn_backend_integer(op, ATTR_SDPA_SUB_INPUT, -1), scores.number};
+  s->room[s->rooms++] = (struct room_place){dnn_backend_integer(op, ATTR_SDPA_SUB_INPUT, -1), scores.number};
   for (int64_t i = 0; i < sub->count; i++) {
     const struct dnn_backend *d = dnn_backend_part(op, ATTR_SDPA_SUBGRAPH, i, -1);
     const struct dnn_attribute *inner = d && d->kind == BACKEND_GRAPH ? dnn_backend_find(d, ATTR_GRAPH_OPS) : NULL;
@@ -347,31 +441,43 @@ static struct step_operand read_subgraph(struct dnn_steps *s, const struct dnn_b
   return scores;
 }
 
+/* Some weights become 0, the others larger. */
+static struct step_operand drop_weights(struct dnn_steps *s, const struct dnn_backend *op, struct step_operand weights)
+{
+  const double probability = dnn_backend_real(op, ATTR_SDPA_DROPOUT_LAST, 0);
+  if (!has(op, ATTR_SDPA_DROPOUT, ATTR_SDPA_DROPOUT_LAST) || probability == 0) return weights;
+  const bool dump = dnn_backend_find(op, ATTR_SDPA_DUMP);
+  const struct step_operand bits = dump ? part(s, op, ATTR_SDPA_DUMP) : own(s, &weights.t, WS_F32);
+  add_random(s, (float)(1 - probability), word(s, op, ATTR_SDPA_DROPOUT), word(s, op, ATTR_SDPA_OFFSET), bits);
+  return joined(s, WS_MUL, joined(s, WS_MUL, weights, bits), constant((float)(1 / (1 - probability))));
+}
+
 /* O = softmax(Q K^T scale) V. Of K and V there may be fewer heads: neighbours share one. */
 static void read_attention(struct dnn_steps *s, const struct dnn_backend *op)
 {
-  if (has(op, ATTR_SDPA_BLOCK_MASK, ATTR_SDPA_LENGTH_KV) || has(op, ATTR_SDPA_DROPOUT, ATTR_SDPA_DROPOUT_LAST) ||
-      has(op, ATTR_SDPA_LENGTHS, ATTR_SDPA_LAST))
-    s->failed = true;
+  if (has(op, ATTR_SDPA_BLOCK_MASK, ATTR_SDPA_PAGES_V) || has(op, ATTR_SDPA_FP8, ATTR_SDPA_LAST)) s->failed = true;
   const struct step_operand q = part(s, op, ATTR_SDPA_Q), v = part(s, op, ATTR_SDPA_V), o = part(s, op, ATTR_SDPA_O);
   const struct step_operand scale = dnn_backend_find(op, ATTR_SDPA_SCALE) ? part(s, op, ATTR_SDPA_SCALE) : constant(1);
+  const struct step_operand length_q = length_of(s, op, ATTR_SDPA_LENGTH_Q, ATTR_SDPA_LENGTHS_Q);
+  const struct step_operand length_kv = length_of(s, op, ATTR_SDPA_LENGTH_KV, ATTR_SDPA_LENGTHS_KV);
   struct step_operand k = part(s, op, ATTR_SDPA_K);
   struct ws_graph_tensor sizes = q.t;
   sizes.size[COLUMNS] = k.t.size[ROWS];
-  const struct step_operand products = own(s, &sizes, WS_F32), scores = own(s, &sizes, WS_F32);
-  const struct step_operand weights = own(s, &sizes, WS_F32);
+  const struct step_operand products = own(s, &sizes, WS_F32), weights = own(s, &sizes, WS_F32);
+  const struct step_operand scores = own(s, &sizes, WS_F32);
   const int64_t size = k.t.size[ROWS], stride = k.t.stride[ROWS];
   k.t.size[ROWS] = k.t.size[COLUMNS], k.t.stride[ROWS] = k.t.stride[COLUMNS];
   k.t.size[COLUMNS] = size, k.t.stride[COLUMNS] = stride;
   add_product(s, q, k, products);
   add_elements(s, WS_MUL, products, scale, scores);
-  const struct step_operand masked = read_subgraph(s, op, scores);
+  const struct step_operand masked = cut(s, read_subgraph(s, op, scores), length_q, length_kv);
   const struct dnn_backend *softmax = dnn_backend_part(op, ATTR_SDPA_SOFTMAX, 0, BACKEND_OP_SOFTMAX);
   if (dnn_backend_find(op, ATTR_SDPA_SOFTMAX) && (!softmax || has(softmax, ATTR_SOFTMAX_MAX, ATTR_SOFTMAX_SINK)))
     s->failed = true;
   if (softmax) add_softmax(s, masked, weights, maybe(s, softmax, ATTR_SOFTMAX_STATS));
   else add_softmax(s, masked, weights, maybe(s, op, ATTR_SDPA_STATS));
-  add_product(s, weights, v, o);
+  struct step *last = add_product(s, drop_weights(s, op, weights), v, o);
+  last->operand[WS_ROWS] = length_q, last->operand[WS_T] = length_kv;
 }
 
 /* Dimensions of more than one element in the order of their strides, the largest first. Returns how many. */
@@ -435,8 +541,7 @@ static void read_operation(struct dnn_steps *s, const struct dnn_backend *op)
   case BACKEND_OP_POINTWISE: read_pointwise(s, op); break;
   case BACKEND_OP_REDUCTION: read_reduction(s, op); break;
   case BACKEND_OP_MATMUL:
-    if (has(op, ATTR_MATMUL_M, ATTR_MATMUL_K)) s->failed = true;
-    add_product(s, part(s, op, ATTR_MATMUL_A), part(s, op, ATTR_MATMUL_B), part(s, op, ATTR_MATMUL_C));
+    read_product(s, op);
     break;
   case BACKEND_OP_SOFTMAX:
     if (has(op, ATTR_SOFTMAX_MAX, ATTR_SOFTMAX_SINK)) s->failed = true;
@@ -451,7 +556,7 @@ static void read_operation(struct dnn_steps *s, const struct dnn_backend *op)
   }
 }
 
-static bool same_place(const struct step_operand *a, const struct step_operand *b)
+bool dnn_step_same_place(const struct step_operand *a, const struct step_operand *b)
 {
   return a->where == b->where && a->number == b->number && (a->where == WHERE_ROOM || a->where == WHERE_GIVEN);
 }
@@ -460,9 +565,10 @@ static bool same_place(const struct step_operand *a, const struct step_operand *
 static bool needs(const struct step *reader, const struct step *writer)
 {
   static const int out[] = {WS_Y, WS_STATS};
-  for (int in = WS_X; in <= WS_T; in++)
+  static const int in[] = {WS_X, WS_B, WS_T, WS_ROWS};
+  for (int i = 0; i < 4; i++)
     for (int o = 0; o < 2; o++)
-      if (same_place(&reader->operand[in], &writer->operand[out[o]])) return true;
+      if (dnn_step_same_place(&reader->operand[in[i]], &writer->operand[out[o]])) return true;
   return false;
 }
 
@@ -497,16 +603,24 @@ struct dnn_steps *dnn_steps_read(const struct dnn_backend *graph)
   for (int64_t i = 0; i < ops->count && !s->failed; i++)
     read_operation(s, dnn_backend_part(graph, ATTR_GRAPH_OPS, i, -1));
   sort(s);
-  if (!s->failed && s->steps) return s;
-  free(s);
+  if (!s->failed) s->attention = dnn_attention_find(s);
+  if (!s->failed && s->steps && (s->attention || !s->ragged)) return s;
+  dnn_steps_free(s);
   return NULL;
 }
 
-void dnn_steps_free(struct dnn_steps *s) { free(s); }
-int64_t dnn_steps_room(const struct dnn_steps *s) { return s->bytes; }
+void dnn_steps_free(struct dnn_steps *s)
+{
+  if (s) dnn_attention_free(s->attention);
+  free(s);
+}
 
-/* One number of the host. */
-static float number_at(const void *p, int type)
+int64_t dnn_steps_room(const struct dnn_steps *s)
+{
+  return s->attention ? dnn_attention_room(s->attention) : s->bytes;
+}
+
+float dnn_step_number(const void *p, int type)
 {
   uint16_t half;
   float f;
@@ -522,10 +636,11 @@ static bool find(const struct step_operand *o, const struct dnn_backend *variant
 {
   *t = o->t;
   if (o->where == WHERE_NOWHERE || o->where == WHERE_CONSTANT) return true;
-  void *at = o->where == WHERE_ROOM ? room : dnn_graph_pointer(variant, o->number);
+  void *at = o->where == WHERE_ROOM ? room : dnn_backend_pointer(variant, o->number);
   if (!at) return false;
-  if (o->where == WHERE_VALUE) t->value = number_at(at, o->t.type);
-  else t->at = o->where == WHERE_ROOM ? room + o->number : at;
+  if (o->where == WHERE_VALUE) t->value = dnn_step_number(at, o->t.type);
+  else if (o->where == WHERE_ROOM) t->at = room + o->number;
+  else t->at = (char *)at + o->skip * (int64_t)bytes_of(o->t.type);
   return true;
 }
 
@@ -546,6 +661,7 @@ dnn_status dnn_steps_run(struct dnn *h, const struct dnn_steps *s, const struct 
 {
   const struct dnn_attribute *given = dnn_backend_find(variant, ATTR_VARIANT_WORKSPACE);
   char *room = given && given->type == VALUE_POINTER && given->count == 1 ? *(char **)given->values : NULL;
+  if (s->attention) return dnn_attention_run(h, s->attention, variant, room);
   for (int i = 0; i < s->steps; i++) {
     const struct step *t = &s->step[i];
     struct ws_graph_args a = t->args;

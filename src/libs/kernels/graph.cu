@@ -2,6 +2,7 @@
 // All compute in FP32.
 #include "elements.cuh"
 #include "graph_args.h"
+#include "random_bits.cuh"
 
 #define AT(i, n) for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += (int64_t)gridDim.x * blockDim.x)
 enum { DIMS = WS_GRAPH_DIMS, COLUMNS = DIMS - 1, ROWS = DIMS - 2 };
@@ -78,7 +79,6 @@ extern "C" __global__ void __launch_bounds__(256) warpstep_graph_elements(const 
     float r;
     if (p.mode == WS_INDEX) r = at[p.axis];
     else if (p.mode == WS_SELECT) r = get(t, inside(t, at, y.size)) != 0 ? u : v;
-    else if (p.mode == WS_BAND) r = at[COLUMNS] <= at[ROWS] + p.axis ? u : v;
     else r = both(p.mode, u, v);
     set(y, inside(y, at, y.size), r);
   }
@@ -87,21 +87,23 @@ extern "C" __global__ void __launch_bounds__(256) warpstep_graph_elements(const 
 // Tiles of 32 x 32, each thread two rows and two columns apart by 16.
 extern "C" __global__ void __launch_bounds__(256) warpstep_graph_product(const __grid_constant__ ws_graph_args p)
 {
-  const ws_graph_tensor &x = p.tensor[WS_X], &b = p.tensor[WS_B], &y = p.tensor[WS_Y];
+  const ws_graph_tensor &x = p.tensor[WS_X], &b = p.tensor[WS_B], &y = p.tensor[WS_Y], &terms = p.tensor[WS_T], &rows = p.tensor[WS_ROWS];
   __shared__ float xs[32][33], bs[32][33];
-  const int64_t m = y.size[ROWS], n = y.size[COLUMNS], k = x.size[COLUMNS], across = (n + 31) / 32;
+  const int64_t m = y.size[ROWS], n = y.size[COLUMNS], across = (n + 31) / 32;
   const int64_t tiles = (m + 31) / 32 * across, batches = y.size[0] * y.size[1] * y.size[2];
   const int tx = threadIdx.x % 16, ty = threadIdx.x / 16;
   for (int64_t w = blockIdx.x; w < tiles * batches; w += gridDim.x) {
     const int64_t batch = w / tiles, row = w % tiles / across * 32, column = w % tiles % across * 32;
     int64_t at[DIMS] = {batch / (y.size[1] * y.size[2]), batch / y.size[2] % y.size[1], batch % y.size[2], 0, 0};
     const int64_t x0 = inside(x, at, y.size), b0 = inside(b, at, y.size), y0 = inside(y, at, y.size);
+    const int64_t k = terms.at ? min(x.size[COLUMNS], (int64_t)get(terms, inside(terms, at, y.size))) : x.size[COLUMNS];
+    const int64_t there = rows.at ? min(m, (int64_t)get(rows, inside(rows, at, y.size))) : m;
     float sum[2][2] = {};
     for (int64_t k0 = 0; k0 < k; k0 += 32) {
       __syncthreads();
       for (int i = threadIdx.x; i < 1024; i += 256) {
         const int64_t r = row + i / 32, c = column + i % 32, kx = k0 + i % 32, kb = k0 + i / 32;
-        xs[i / 32][i % 32] = r < m && kx < k ? get(x, x0 + r * x.stride[ROWS] + kx * x.stride[COLUMNS]) : 0;
+        xs[i / 32][i % 32] = r < there && kx < k ? get(x, x0 + r * x.stride[ROWS] + kx * x.stride[COLUMNS]) : 0;
         bs[i / 32][i % 32] = c < n && kb < k ? get(b, b0 + kb * b.stride[ROWS] + c * b.stride[COLUMNS]) : 0;
       }
       __syncthreads();
@@ -175,21 +177,15 @@ extern "C" __global__ void __launch_bounds__(256) warpstep_graph_softmax(const _
   }
 }
 
-// Bits that are 1 with a probability: Philox4x32-10 of the element's number and the offset, keyed by the seed.
+// Bits that are 1 with a probability.
 extern "C" __global__ void __launch_bounds__(256) warpstep_graph_random(const __grid_constant__ ws_graph_args p)
 {
   const ws_graph_tensor &seeds = p.tensor[WS_X], &offsets = p.tensor[WS_B], &y = p.tensor[WS_Y];
   const uint64_t seed = *(const uint64_t *)seeds.at, offset = *(const uint64_t *)offsets.at;
   AT(i, elements(y))
   {
-    uint4 c = make_uint4((unsigned)i, (unsigned)(i >> 32), (unsigned)offset, (unsigned)(offset >> 32));
-    uint2 key = make_uint2((unsigned)seed, (unsigned)(seed >> 32));
     int64_t at[DIMS];
-    for (int r = 0; r < 10; r++, key.x += 0x9E3779B9u, key.y += 0xBB67AE85u) {
-      const unsigned a = 0xD2511F53u * c.x, b = 0xCD9E8D57u * c.z;
-      c = make_uint4(__umulhi(0xCD9E8D57u, c.z) ^ c.y ^ key.x, b, __umulhi(0xD2511F53u, c.x) ^ c.w ^ key.y, a);
-    }
     place(y, i, at);
-    set(y, inside(y, at, y.size), c.x * (1.0 / 4294967296.0) < p.probability);
+    set(y, inside(y, at, y.size), stays(seed, offset, i, p.probability));
   }
 }
