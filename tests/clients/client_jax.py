@@ -96,4 +96,25 @@ def training():
         q = [q[0] - 0.1 * x.T @ ((back @ q[1].T) * (1 - h * h)), q[1] - 0.1 * h.T @ back]
 
 
-checks.run([device, elements, product, gradient, vectorised, sorting, fourier, numbers, loop, systems, convolution, training])
+def attention():
+    """cuDNN's, and its gradients, beside XLA's own in float32; lengths of sequences are rows that count."""
+    rows, keys = 60, jax.random.split(jax.random.key(2), 4)
+
+    def gradients(implementation, kind, heads_kv, options):
+        q, k, v, g = (jax.random.normal(key, (2, rows, n, 64)).astype(jnp.float16).astype(kind) for key, n in zip(keys, (4, heads_kv, heads_kv, 4)))
+
+        def loss(q, k, v):
+            o = jax.nn.dot_product_attention(q, k, v, implementation=implementation, **options)
+            return (o.astype(jnp.float32) * g.astype(jnp.float32)).sum(), o
+
+        d, o = jax.jit(jax.grad(loss, argnums=(0, 1, 2), has_aux=True))(q, k, v)
+        return [o, *d]
+
+    lengths = {"query_seq_lengths": jnp.array([50, 60], jnp.int32), "key_value_seq_lengths": jnp.array([31, 60], jnp.int32)}
+    window = {"is_causal": True, "local_window_size": (16, 0)}
+    for heads_kv, options in ((4, {}), (2, {"is_causal": True}), (4, lengths), (4, window)):
+        for got, want in zip(gradients("cudnn", jnp.float16, heads_kv, options), gradients("xla", jnp.float32, heads_kv, options)):
+            near(got.astype(jnp.float32), want, 4e-3)
+
+
+checks.run([device, elements, product, gradient, vectorised, sorting, fourier, numbers, loop, systems, convolution, training, attention])
