@@ -1,5 +1,6 @@
 // libcudnn: graphs that are run operation by operation, through the backend interface, against the host in binary64.
-#include "checks.cuh"
+#include <string>
+
 #include "graphs.cuh"
 
 static double eps_of(const tensor &t) { return t.type == CUDNN_DATA_HALF ? 0x1p-10 : t.type == CUDNN_DATA_BFLOAT16 ? 0x1p-7 : 0x1p-22; }
@@ -144,6 +145,41 @@ static void attention(cudnnDataType_t type, int heads, int heads_kv, int rows, i
   check(right, what);
 }
 
+// A plan from the text of another one, and from texts that are none.
+static void texts()
+{
+  tensor a = a_tensor({2, 1, 20, 30}, CUDNN_DATA_HALF), b = a_tensor({2, 1, 30, 10}, CUDNN_DATA_HALF), y = a_tensor({2, 1, 20, 10}, CUDNN_DATA_FLOAT), c = between({2, 1, 20, 10});
+  good = true;
+  descriptor p;
+  check(!plan({product(a, b, c), elements(CUDNN_POINTWISE_ABS, &c, nullptr, nullptr, y)}, &p), "a plan");
+  int64_t n = 0;
+  check(!cudnnBackendGetAttribute(p, CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, 0, &n, nullptr) && n > 100, "the length of a plan's text");
+  std::string text(n, ' ');
+  check(!cudnnBackendGetAttribute(p, CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, n, &n, &text[0]), "a plan's text");
+  auto planned = [&](const std::string &t, descriptor *out) {
+    *out = make(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+    put(*out, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle);
+    put(*out, CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, (int64_t)t.size(), t.data());
+    return cudnnBackendFinalize(*out);
+  };
+  descriptor again;
+  check(!planned(text, &again) && !run_plan(again, {&a, &b, &y}) && good && is(y, 30, [&](int i, int, int k, int l) {
+    double sum = 0;
+    for (int z = 0; z < 30; z++) sum += a(i, 0, k, z) * b(i, 0, z, l);
+    return std::abs(sum);
+  }), "a plan from a text");
+  bool refused = true;
+  for (int64_t cut = 0; cut < n; cut++) refused = refused && planned(text.substr(0, cut), &again);
+  check(refused, "texts that end early");
+  check(planned(text + "]", &again) && planned(std::string(100000, '['), &again) && planned("[15,[[801,15,[[15,[[801,15,[]]]]]]]]", &again), "texts that are not plans");
+  std::string other = text;
+  for (int64_t i = 0; i < n; i += 3) { // whatever it says then, it is a plan or it is not
+    other[i] = other[i] == '0' ? '9' : '0';
+    planned(other, &again);
+    other[i] = text[i];
+  }
+}
+
 static void refusals()
 {
   tensor x = a_tensor({1, 1, 4, 5}, CUDNN_DATA_FLOAT), y = a_tensor({1, 1, 4, 5}, CUDNN_DATA_FLOAT), z = between({1, 1, 4, 5}), w = between({1, 1, 4, 5});
@@ -170,6 +206,7 @@ int main()
   reductions();
   functions();
   turned();
+  texts();
   refusals();
   check(!cudnnDestroy(handle), "destroy");
   printf("%d cases, %d wrong\n", cases, failures);

@@ -211,11 +211,8 @@ static cudnnStatus_t plan(std::vector<descriptor> ops, descriptor *out)
 }
 
 // `bytes`: of workspace.
-static cudnnStatus_t run(std::vector<descriptor> ops, std::vector<tensor *> outside, int64_t *bytes = nullptr)
+static cudnnStatus_t run_plan(descriptor p, std::vector<tensor *> outside, int64_t *bytes = nullptr)
 {
-  descriptor p;
-  const cudnnStatus_t s = plan(ops, &p);
-  if (s) return s;
   int64_t size = 0, n;
   good = good && !cudnnBackendGetAttribute(p, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &n, &size);
   if (bytes) *bytes = size;
@@ -228,6 +225,12 @@ static cudnnStatus_t run(std::vector<descriptor> ops, std::vector<tensor *> outs
   put(variant, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, (int64_t)at.size(), at.data());
   put(variant, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &room);
   return cudnnBackendExecute(handle, p, finish(variant));
+}
+static cudnnStatus_t run(std::vector<descriptor> ops, std::vector<tensor *> outside, int64_t *bytes = nullptr)
+{
+  descriptor p;
+  const cudnnStatus_t s = plan(ops, &p);
+  return s ? s : run_plan(p, outside, bytes);
 }
 
 // What the device has.
