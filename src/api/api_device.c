@@ -169,11 +169,11 @@ static int alloc(ws_device *d, void *call, ws_error *error)
 int ws_alloc(ws_device *d, uint64_t bytes, ws_address *out, ws_error *error)
 {
   if (!d || !out || !bytes) return ws_fail(error, WS_BAD_ARGUMENT, "no device, no output or no bytes");
-  uint64_t have = (uint64_t)d->preset.params.gpu_memory_mib << 20;
+  uint64_t have = params_memory_bytes(&d->preset.params);
   if (bytes > have || d->allocated > have - bytes)
     return ws_fail(error, WS_OUT_OF_MEMORY,
                    "%llu bytes do not fit the %u MiB of device memory of %s (%llu bytes are in use)",
-                   (unsigned long long)bytes, d->preset.params.gpu_memory_mib,
+                   (unsigned long long)bytes, (unsigned)(have >> 20),
                    d->preset.params.name, (unsigned long long)d->allocated);
   struct alloc_call c = {.bytes = bytes};
   int status = ws_device_change(d, alloc, &c, error);

@@ -48,13 +48,13 @@ static bool expected_files_exist(const struct launch_case *c, struct err *e)
 /* cudaMalloc would fail on the real board, too. */
 static bool buffers_fit(const struct launch_run *r, struct err *e)
 {
-  uint64_t have = (uint64_t)r->preset.params.gpu_memory_mib << 20, left = have;
+  uint64_t have = params_memory_bytes(&r->preset.params), left = have;
   for (unsigned i = 0; i < r->lc.n_buffers; i++) {
     const struct case_buffer *b = &r->lc.buffer[i];
     uint64_t bytes;
     if (__builtin_mul_overflow(b->count, (uint64_t)value_bytes(b->type), &bytes) || bytes > left)
       return err_set(e, "buffer %s does not fit the %u MiB of device memory of %s; make it smaller "
-                        "or --set gpu.memory_mib=…", b->name, r->preset.params.gpu_memory_mib,
+                        "or --set gpu.memory_mib=…", b->name, (unsigned)(have >> 20),
                      r->preset.params.name);
     left -= bytes;
   }

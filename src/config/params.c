@@ -39,6 +39,12 @@ static const char *const param_dependence[DEPENDENCE__N] = {
 #undef X
 };
 
+static const char *const param_dram_ecc[DRAM_ECC__N] = {
+#define X(id, name) name,
+    DRAM_ECC_LIST(X)
+#undef X
+};
+
 static const char *const param_l2_slice_hash[L2_SLICE_HASH__N] = {
 #define X(id, name) name,
     L2_SLICE_HASH_LIST(X)
@@ -382,6 +388,8 @@ static bool check_dram(const struct params *p, struct err *e)
   RULE(p->dram_latency > p->l2_latency, "dram.latency is not above l2.latency");
   RULE(p->l2_slices % p->dram_channels == 0 || p->dram_channels % p->l2_slices == 0,
        "neither of l2.slices and dram.channels is a multiple of the other");
+  RULE(power_of_two(p->dram_ecc_span) && power_of_two(p->dram_ecc_entries),
+       "dram.ecc_span or dram.ecc_entries is not a power of two");
   RULE(power_of_two(p->dram_banks) && power_of_two(p->dram_bank_groups) &&
            p->dram_bank_groups <= p->dram_banks && p->dram_banks > 1,
        "dram.banks and dram.bank_groups must be powers of two, the banks more than one");

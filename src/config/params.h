@@ -51,6 +51,19 @@ enum dependence {
   DEPENDENCE__N
 };
 
+/* Where the check bits of device memory are (time/mem/ecc_cache.h). */
+#define DRAM_ECC_LIST(X)                                                                           \
+  X(NONE, "none")         /* nowhere */                                                            \
+  X(SIDEBAND, "sideband") /* beside the data, in devices or columns of their own */                \
+  X(INLINE, "inline")     /* in a sixteenth of the memory itself */
+
+enum dram_ecc {
+#define X(id, name) DRAM_ECC_##id,
+  DRAM_ECC_LIST(X)
+#undef X
+  DRAM_ECC__N
+};
+
 /* How lines spread over L2 slices (time/mem/l2_map.h). */
 #define L2_SLICE_HASH_LIST(X)                                                                      \
   X(LINEAR, "linear")                                                                              \
@@ -194,6 +207,13 @@ bool param_parse(struct params *p, struct param_key k, const char *text, struct 
 /* Rules between parameters (a CTA's limit within the SM's, whole slices, …). The error names the
  * keys. */
 bool params_check(const struct params *p, struct err *e);
+
+/* What programs can allocate: check bits among the data take a sixteenth of it. */
+static inline uint64_t params_memory_bytes(const struct params *p)
+{
+  uint64_t bytes = (uint64_t)p->gpu_memory_mib << 20;
+  return p->dram_ecc == DRAM_ECC_INLINE ? bytes / 16 * 15 : bytes;
+}
 
 /* Peak DRAM bandwidth of the pins, bytes per second. */
 static inline uint64_t params_dram_bytes_per_second(const struct params *p)

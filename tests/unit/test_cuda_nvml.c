@@ -26,6 +26,9 @@ nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t, int *, int *);
 nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t, nvmlMemory_t *);
 nvmlReturn_t nvmlDeviceGetArchitecture(nvmlDevice_t, unsigned *);
 nvmlReturn_t nvmlDeviceGetComputeMode(nvmlDevice_t, int *);
+nvmlReturn_t nvmlDeviceGetEccMode(nvmlDevice_t, unsigned *, unsigned *);
+nvmlReturn_t nvmlDeviceGetDefaultEccMode(nvmlDevice_t, unsigned *);
+nvmlReturn_t nvmlDeviceGetTotalEccErrors(nvmlDevice_t, int, int, unsigned long long *);
 nvmlReturn_t nvmlDeviceGetBAR1MemoryInfo(nvmlDevice_t, void *);
 nvmlReturn_t nvmlDeviceGetFanSpeed(nvmlDevice_t, unsigned *);
 nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t, nvmlMemory_v2_t *);
@@ -129,6 +132,21 @@ static void devices(void **state)
   assert_int_equal(speed, 4);
   assert_int_equal(nvmlDeviceGetCurrPcieLinkWidth(gpu(0), &speed), NVML_SUCCESS);
   assert_int_equal(speed, 16);
+}
+
+/* HBM of an A100 has check bits of its own. */
+static void check_bits(void **state)
+{
+  (void)state;
+  unsigned now = 9, later = 9, usual = 9;
+  unsigned long long errors = 9;
+  assert_int_equal(nvmlDeviceGetEccMode(gpu(0), &now, &later), NVML_SUCCESS);
+  assert_int_equal(nvmlDeviceGetDefaultEccMode(gpu(0), &usual), NVML_SUCCESS);
+  assert_int_equal(now + later + usual, 3);
+  assert_int_equal(nvmlDeviceGetTotalEccErrors(gpu(0), 1, 1, &errors), NVML_SUCCESS);
+  assert_int_equal(errors, 0);
+  assert_int_equal(nvmlDeviceGetTotalEccErrors(gpu(0), 2, 0, &errors), NVML_ERROR_INVALID_ARGUMENT);
+  assert_int_equal(nvmlDeviceGetEccMode(gpu(0), NULL, &later), NVML_ERROR_INVALID_ARGUMENT);
 }
 
 static void memory(void **state)
@@ -275,7 +293,7 @@ static void ending(void **state)
 int main(void)
 {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(starting), cmocka_unit_test(devices),      cmocka_unit_test(memory), cmocka_unit_test(ways),
+    cmocka_unit_test(starting), cmocka_unit_test(devices),      cmocka_unit_test(memory), cmocka_unit_test(check_bits), cmocka_unit_test(ways),
     cmocka_unit_test(links),    cmocka_unit_test(field_values), cmocka_unit_test(unsupported), cmocka_unit_test(ending),
   };
   return cmocka_run_group_tests(tests, dgx, NULL);

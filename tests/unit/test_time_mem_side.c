@@ -577,6 +577,73 @@ static void refresh_closes_rows(void **state)
   arena_free(&r.arena);
 }
 
+/* What a channel moves beside the data of a stream, by the rule: a burst for each span read, two for each span written. */
+static void check_bits_of_streams(void **state)
+{
+  (void)state;
+  enum { LINES = 4096 };
+  for (unsigned span = 128; span <= 1024; span *= 2) {
+    for (unsigned dir = DRAM_READ; dir < DRAM__N; dir++) {
+      struct rig r;
+      static struct dram c;
+      struct dram_answer a;
+      rig_build(&r, "l4");
+      r.params.dram_ecc_span = span;
+      dram_init(&c, &r.arena, &r.params, 1024, 1024, 16);
+      for (unsigned i = 0; i < LINES; i++) {
+        dram_request(&c, dir, 0, i, 0, 0xf, 0);
+        while (dram_busy(&c) && (dir == DRAM_READ || c.n[DRAM_WRITE] > 8)) dram_step(&c, dram_next(&c), &a);
+      }
+      while (dram_busy(&c)) dram_step(&c, dram_next(&c), &a);
+      const uint64_t data = (uint64_t)LINES * LINE_BYTES, spans = data / span;
+      const uint64_t kept = r.params.dram_ecc_entries; /* have not been written back yet */
+      const uint64_t check = (dir == DRAM_READ ? spans : 2 * spans - kept) * SECTOR_BYTES;
+      assert_int_equal(dir == DRAM_READ ? c.stats.dram_read_bytes : c.stats.dram_write_bytes, data);
+      assert_int_equal(c.stats.dram_check_bytes, check);
+      assert_int_equal(c.stats.data_bus_busy, (data + check) / SECTOR_BYTES * c.slot);
+      arena_free(&r.arena);
+    }
+  }
+}
+
+/* A sector alone moves as many check bits as data; a part of one written changes check bits that were read with it. */
+static void check_bits_of_scattered_sectors(void **state)
+{
+  (void)state;
+  struct rig r;
+  static struct dram c;
+  struct dram_answer a;
+  rig_build(&r, "l4");
+  dram_init(&c, &r.arena, &r.params, 64, 64, 16);
+  const uint64_t apart = (uint64_t)r.params.dram_ecc_span / LINE_BYTES * (r.params.dram_ecc_entries + 1);
+  for (unsigned i = 0; i < 16; i++) dram_request(&c, DRAM_READ, 0, i * apart, 0, 1, 0);
+  while (dram_busy(&c)) dram_step(&c, dram_next(&c), &a);
+  assert_int_equal(c.stats.dram_check_bytes, 16 * SECTOR_BYTES);
+  dram_merge(&c, dram_next(&c) == TIME_NEVER ? 0 : dram_next(&c), 100 * apart, 1, 1);
+  while (dram_busy(&c)) dram_step(&c, dram_next(&c), &a);
+  assert_int_equal(c.stats.dram_check_bytes, 17 * SECTOR_BYTES);
+  assert_int_equal(c.stats.dram_write_bytes, SECTOR_BYTES);
+  arena_free(&r.arena);
+}
+
+/* Check bits elsewhere, or none: nothing moves with the data, and programs have all of the memory. */
+static void check_bits_elsewhere(void **state)
+{
+  (void)state;
+  static const struct { const char *gpu; unsigned sixteenths; } boards[] = {
+      {"rtx-3070", 16}, {"a100", 16}, {"l4", 15}, {"t4", 15}};
+  for (unsigned i = 0; i < sizeof boards / sizeof boards[0]; i++) {
+    struct rig r;
+    rig_build(&r, boards[i].gpu);
+    assert_int_equal(params_memory_bytes(&r.params),
+                     ((uint64_t)r.params.gpu_memory_mib << 20) / 16 * boards[i].sixteenths);
+    struct ecc_cache e;
+    ecc_cache_init(&e, &r.arena, &r.params);
+    assert_int_equal(ecc_cache_access(&e, 12345, true), boards[i].sixteenths == 15);
+    arena_free(&r.arena);
+  }
+}
+
 /* --- slices ----------------------------------------------------------------------------------- */
 
 /* Remainder of a polynomial division over GF(2), coefficient by coefficient. */
@@ -768,6 +835,9 @@ int main(void)
       cmocka_unit_test(rows_of_a_bank),
       cmocka_unit_test(writes_are_drained_together),
       cmocka_unit_test(refresh_closes_rows),
+      cmocka_unit_test(check_bits_of_streams),
+      cmocka_unit_test(check_bits_of_scattered_sectors),
+      cmocka_unit_test(check_bits_elsewhere),
       cmocka_unit_test(stores_reach_the_image_in_order),
       cmocka_unit_test(prefetches_bring_no_data),
   };

@@ -260,7 +260,7 @@ uint64_t boards_page(const struct shim *s)
 
 uint64_t board_memory_bytes(const struct board *b)
 {
-  return (uint64_t)b->preset.params.gpu_memory_mib << 20;
+  return params_memory_bytes(&b->preset.params);
 }
 
 unsigned board_pci_bus(const struct board *b)

@@ -130,12 +130,42 @@ nvmlReturn_t nvmlDeviceGetComputeMode(nvmlDevice_t device, int *mode)
   ON_GPU(device, ANSWER(mode, 0));
 }
 
+/* --- check bits of memory ----------------------------------------------------------------------- */
+
+static bool has_ecc(const struct shim *s, unsigned gpu)
+{
+  return nvml_params(s, gpu)->dram_ecc != DRAM_ECC_NONE;
+}
+
+/* 1: enabled, and after the next reboot as well. Boards whose preset says "none" count as without it. */
+nvmlReturn_t nvmlDeviceGetEccMode(nvmlDevice_t device, unsigned *current, unsigned *pending)
+{
+  ON_GPU(device, !current || !pending ? NVML_ERROR_INVALID_ARGUMENT
+                 : !has_ecc(s, gpu)   ? NVML_ERROR_NOT_SUPPORTED
+                                      : (*current = *pending = 1, NVML_SUCCESS));
+}
+
+nvmlReturn_t nvmlDeviceGetDefaultEccMode(nvmlDevice_t device, unsigned *mode)
+{
+  ON_GPU(device, has_ecc(s, gpu) ? ANSWER(mode, 1) : NVML_ERROR_NOT_SUPPORTED);
+}
+
+/* No error ever happens, corrected (0) or not (1), since the start (0) or in all (1). */
+nvmlReturn_t nvmlDeviceGetTotalEccErrors(nvmlDevice_t device, int type, int since, unsigned long long *n)
+{
+  ON_GPU(device, type < 0 || type > 1 || since < 0 || since > 1 ? NVML_ERROR_INVALID_ARGUMENT
+                 : has_ecc(s, gpu)                              ? ANSWER(n, 0)
+                                                                : NVML_ERROR_NOT_SUPPORTED);
+}
+
+/* --- memory --------------------------------------------------------------------------------------- */
+
 /* Used: by this process, as others have GPUs of their own (docs/exec.md, "Several processes"); by all clients of the
  * Multi-Process Service. */
 static nvmlMemory_t memory_of(const struct shim *s, unsigned gpu)
 {
   const struct board *b = board_at_node(s, (int)gpu);
-  nvmlMemory_t m = { .total = (unsigned long long)nvml_params(s, gpu)->gpu_memory_mib << 20 };
+  nvmlMemory_t m = { .total = params_memory_bytes(nvml_params(s, gpu)) };
   if (b) m.used = s->mps ? mps_taken(s) : b->bytes;
   m.free = m.used < m.total ? m.total - m.used : 0;
   return m;

@@ -57,6 +57,7 @@ void dram_init(struct dram *c, struct arena *a, const struct params *p, unsigned
       .ideal = p->ideal_dram_bandwidth,
       .plan = {.at = TIME_NEVER},
   };
+  ecc_cache_init(&c->ecc, a, p);
   c->ccd = later(c->slot, p->dram_t[DRAM_T_CCD_L]);
   picos path = (p->dram_latency - p->l2_latency) * params_l2_clock_ps(p);
   BUG_ON(path < dram_core_latency(p)); /* params_check */
@@ -295,12 +296,13 @@ static void count_access(struct dram *c, struct dram_bank *k, const struct dram_
   else
     s->row_misses++;
   s->data_bus_busy += r->bursts * c->slot;
+  s->dram_check_bytes += (uint64_t)r->check * SECTOR_BYTES;
   if (c->writing) {
     s->dram_writes++;
-    s->dram_write_bytes += (uint64_t)r->bursts * SECTOR_BYTES;
+    s->dram_write_bytes += (uint64_t)(r->bursts - r->check) * SECTOR_BYTES;
   } else {
     s->dram_reads++;
-    s->dram_read_bytes += (uint64_t)r->bursts * SECTOR_BYTES;
+    s->dram_read_bytes += (uint64_t)(r->bursts - r->check) * SECTOR_BYTES;
     s->dram_read_wait += now - r->arrive;
   }
 }
@@ -387,7 +389,7 @@ static void enqueue(struct dram *c, enum dram_dir dir, struct dram_req what)
   c->free = r->next;
   *r = what;
   r->seq = ++c->seq;
-  r->bursts = (uint8_t)count_sectors(what.sectors);
+  r->bursts = (uint8_t)(count_sectors(what.sectors) + what.check);
   append(c, r->bank, dir, i);
   const struct dram_bank *k = &c->bank[r->bank];
   const struct dram_view *v = &c->view[dir];
@@ -446,7 +448,8 @@ void dram_request(struct dram *c, enum dram_dir dir, picos now, uint64_t local, 
                                        .slice = (uint8_t)slice, .write = dir == DRAM_WRITE});
     return;
   }
-  struct dram_req r = {.line = line, .arrive = now, .slice = (uint8_t)slice, .sectors = (uint8_t)sectors};
+  struct dram_req r = {.line = line, .arrive = now, .slice = (uint8_t)slice, .sectors = (uint8_t)sectors,
+                       .check = (uint8_t)ecc_cache_access(&c->ecc, local, dir == DRAM_WRITE)};
   locate(c, local, &r);
   enqueue(c, dir, r);
 }
@@ -458,7 +461,8 @@ void dram_merge(struct dram *c, picos now, uint64_t local, unsigned sectors, uns
                                        .partial = (uint8_t)partial, .write = true});
     return;
   }
-  struct dram_req r = {.arrive = now, .sectors = (uint8_t)partial, .merge = (uint8_t)sectors};
+  struct dram_req r = {.arrive = now, .sectors = (uint8_t)partial, .merge = (uint8_t)sectors,
+                       .check = (uint8_t)ecc_cache_access(&c->ecc, local, true)};
   locate(c, local, &r);
   c->n_merges++;
   enqueue(c, DRAM_READ, r);

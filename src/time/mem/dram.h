@@ -14,6 +14,7 @@
  *            gather what L2 has to write until a threshold is reached, too, for each row: US 8,341,358.)
  *   refresh  per bank, once every dram.t.refi, the banks in turn; nothing happens for idle banks
  *            until they are used
+ *   ecc      check bits among the data: bursts of theirs go with an access (time/mem/ecc_cache.h)
  *   params   dram.*, ideal.dram_bandwidth; timings are picoseconds
  *
  * A request is scheduled as one group of 32-byte bursts: the data bus is held for the bursts' time
@@ -28,6 +29,7 @@
 #include "base/arena.h"
 #include "config/params.h"
 #include "time/mem/dram_stats.h"
+#include "time/mem/ecc_cache.h"
 #include "time/part.h"
 
 enum { DRAM_MAX_BANKS = 64, DRAM_MAX_GROUPS = 16, DRAM_NIL = 0xffff, DRAM_FAW = 4 };
@@ -39,7 +41,8 @@ struct dram_req {
   uint64_t seq; /* age */
   picos arrive;
   uint16_t next;
-  uint8_t bank, bursts, sectors, slice;
+  uint8_t bank, bursts, sectors, slice; /* bursts: those of check bits, too */
+  uint8_t check;                        /* bursts of check bits */
   uint8_t merge; /* reads: sectors to be written when the answer has come; 0: answered to the slice */
 };
 
@@ -87,6 +90,7 @@ struct dram {
   picos write_idle;
   bool ideal; /* ideal.dram_bandwidth */
   /* state */
+  struct ecc_cache ecc;
   struct dram_bank bank[DRAM_MAX_BANKS];
   picos refresh_at[DRAM_MAX_BANKS];
   struct dram_view view[DRAM__N];
