@@ -36,7 +36,7 @@ LIBS_SRC := $(filter src/libs/%,$(SRC))
 LIB_SRC := $(filter-out $(CLI_SRC) $(CUDA_SRC) $(LIBS_SRC),$(SRC))
 
 # Warp-wide semantics: compiled once per x86-64 level, chosen at start-up (mk/flags.mk).
-SEM_SRC := $(wildcard $(patsubst %,src/func/sass/sem_%.c,int logic wide uniform fp half fp64 conv mufu mma hmma imma dmma hmma884 qmma omma gmma utcmma utcmma_sum rows across))
+SEM_SRC := $(wildcard $(patsubst %,src/func/sass/sem_%.c,int logic minmax wide uniform fp half fp64 conv mufu mma hmma imma dmma hmma884 qmma omma gmma utcmma utcmma_sum rows across))
 
 objs     = $(patsubst %.c,$(BUILD)/%.o,$(1))
 CLI_OBJ := $(call objs,$(CLI_SRC))

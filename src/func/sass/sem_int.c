@@ -1,7 +1,7 @@
 /* Integer arithmetic, comparison, selection and moves.
  *
- * Compiled once per x86-64 level (lanes.h). Logic, shifts, bytes and minima are in sem_logic.c,
- * which the picker at the end falls back to. The uniform datapath runs the same handlers
+ * Compiled once per x86-64 level (lanes.h). Logic, shifts and bytes are in sem_logic.c, minima in
+ * sem_minmax.c; the picker at the end falls back to them. The uniform datapath runs the same handlers
  * (sem_uniform.c).
  *
  * Exactness follows Mesa NAK's constant folding (ir.rs, checked there on hardware) and the PTX ISA;

@@ -1,4 +1,5 @@
-/* What the integer handler files share; private to sem_int.c, sem_logic.c and sem_uniform.c. */
+/* What the integer handler files share; private to sem_int.c, sem_logic.c, sem_minmax.c, sem_wide.c
+ * and sem_uniform.c. */
 #ifndef WS_FUNC_SASS_SEM_INT_H
 #define WS_FUNC_SASS_SEM_INT_H
 
@@ -57,7 +58,9 @@ static inline uint32_t bool_combine(unsigned op, uint32_t x, uint32_t p)
   return op == 0 ? x & p : op == 1 ? x | p : x ^ p;
 }
 
-sem_picker SEM_NAME(sem_logic_handler); /* called by sem_int_handler */
-sem_picker SEM_NAME(sem_wide_handler); /* the same */
+/* One picker for each file, each called by the one named; NULL: no handler. */
+sem_picker SEM_NAME(sem_logic_handler);  /* by sem_int_handler, of what is not its own */
+sem_picker SEM_NAME(sem_minmax_handler); /* by sem_logic_handler, likewise */
+sem_picker SEM_NAME(sem_wide_handler);   /* by sem_int_handler and sem_minmax_handler: of 64 bits */
 
 #endif
