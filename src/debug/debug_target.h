@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/gmem_view.h"
 #include "debug/call_stack.h"
 #include "debug/start_image.h"
 #include "func/device_call.h"

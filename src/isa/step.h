@@ -22,7 +22,7 @@
 
 #include "base/access_window.h"
 #include "base/core_set.h"
-#include "base/gmem.h"
+#include "base/gmem_view.h"
 #include "isa/inst.h"
 
 enum { LANES_MAX = 64, STEP_MAX_PATHS = 32, STEP_CLUSTER_BARRIER = 16, MEM_MAX_BYTES = 32, MEM_MAX_TEXELS = 16 };

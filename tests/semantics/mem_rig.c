@@ -3,7 +3,7 @@
  */
 #include <stdio.h>
 
-#include "base/gmem.h"
+#include "base/gmem_view.h"
 #include "base/host_memory.h"
 #include "func/sass/func_launch.h"
 #include "mem_rig.h"

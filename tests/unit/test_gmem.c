@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "base/gmem.h"
+#include "base/gmem_view.h"
 #include "base/host_memory.h"
 
 static void test_alloc(void **state)

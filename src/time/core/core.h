@@ -12,7 +12,7 @@
 #define WS_TIME_CORE_CORE_H
 
 #include "base/arena.h"
-#include "base/gmem.h"
+#include "base/gmem_view.h"
 #include "config/params.h"
 #include "isa/step.h"
 #include "time/msg.h"

@@ -8,7 +8,7 @@
 #define WS_TIME_CORE_REQUESTER_H
 
 #include "base/arena.h"
-#include "base/gmem.h"
+#include "base/gmem_view.h"
 #include "isa/step.h"
 #include "time/msg.h"
 

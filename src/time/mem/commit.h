@@ -10,7 +10,7 @@
 #define WS_TIME_MEM_COMMIT_H
 
 #include "base/arena.h"
-#include "base/gmem.h"
+#include "base/gmem_view.h"
 #include "base/span_list.h"
 #include "config/params.h"
 #include "time/mem/l2_slice.h"

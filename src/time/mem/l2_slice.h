@@ -36,7 +36,7 @@
 #define WS_TIME_MEM_L2_SLICE_H
 
 #include "base/arena.h"
-#include "base/gmem.h"
+#include "base/gmem_view.h"
 #include "config/params.h"
 #include "isa/step.h"
 #include "time/mem/coherence.h"

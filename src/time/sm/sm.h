@@ -5,7 +5,7 @@
 #define WS_TIME_SM_SM_H
 
 #include "base/arena.h"
-#include "base/gmem.h"
+#include "base/gmem_view.h"
 #include "time/core/core.h"
 #include "time/msg.h"
 #include "time/noc/cluster_net.h"

@@ -13,7 +13,7 @@
 #ifndef WS_TIME_SM_SUB_CORE_H
 #define WS_TIME_SM_SUB_CORE_H
 
-#include "base/gmem.h"
+#include "base/gmem_view.h"
 #include "config/params.h"
 #include "time/sm/const_cache.h"
 #include "time/sm/depend.h"
