@@ -1,21 +1,25 @@
 #include "time/mem/l2_slice.h"
 
 #include <limits.h>
-#include <stdlib.h>
 
 #include "base/arith.h"
 #include "base/bits.h"
 #include "base/bug.h"
-#include "base/host_memory.h"
 #include "time/mem/l2_map.h"
 
-enum { NIL = UINT32_MAX, WAITERS_PER_MISS = 8, ATOMICS_FIRST_CAP = 16 };
+enum { WAITERS_PER_MISS = 8 };
 
 /* Requests of the other partition on their way in a slice: as many lines as its own misses, a message
  * for each sector at most. */
 static unsigned peer_lines(const struct params *p)
 {
   return p->l2_partitions > 1 ? p->l2_mshr_entries : 0;
+}
+
+static struct l2_misses_room room_of(const struct params *p)
+{
+  return (struct l2_misses_room){p->l2_mshr_entries, p->l2_mshr_entries * WAITERS_PER_MISS, peer_lines(p),
+                                 peer_lines(p) * SECTORS_PER_LINE};
 }
 
 unsigned l2_slice_max_reads(const struct params *p)
@@ -87,21 +91,17 @@ void l2_slice_init(struct l2_slice *s, struct arena *a, const struct params *p, 
       .merges = p->l2_mshr_merges,
       .queue = p->l2_queue,
       .always_hit = always_hit(p),
-      .cycle = cycle,
       .tag_cycle = p->ideal_l2_bandwidth ? 0 : cycle,
       .latency = cycles_inside(p) * cycle,
       .far_latency = far_cycles_inside(p) * cycle,
-      .room_misses = p->l2_mshr_entries,
-      .room_waiters = p->l2_mshr_entries * WAITERS_PER_MISS,
       .link = p->l2_partitions > 1 ? &ports.xbar->link[id] : NULL,
-      .atomic_interval = p->l2_atomic_interval * cycle,
-      .atomic_latency = p->l2_atomic_cycles * cycle,
-      .atomic_lanes_x2 = p->l2_atomic_lanes_x2,
       .read.femtos_per_byte = femtos_per_byte(p),
       .write.femtos_per_byte = femtos_per_byte(p),
   };
   l2_slice_set_fetch(s, p->l2_fetch_bytes);
-  if (ports.rights) l2_gate_init(&s->gate, a, ports.rights, id, power_of_two(s->room_waiters));
+  l2_misses_init(&s->misses, a, room_of(p));
+  l2_atomics_init(&s->atomics, p);
+  if (ports.rights) l2_gate_init(&s->gate, a, ports.rights, id, power_of_two(s->misses.room_waiters));
   s->by_grid = ARENA_ARRAY(a, struct traffic, GRID_SLOTS + 1);
   QUEUE_INIT(&s->in, a, struct mem_req, power_of_two(p->l2_queue));
   tags_init(&s->tags, a, sets_of_slice(p), p->l2_ways);
@@ -110,14 +110,6 @@ void l2_slice_init(struct l2_slice *s, struct arena *a, const struct params *p, 
   s->words = ARENA_ARRAY(a, uint32_t, places);
   dirty_lines_init(&s->dirty, a, places, p->l2_dirty_permille);
   if (s->link) s->copied = ARENA_ARRAY(a, uint8_t, places);
-  uint32_t n = p->l2_mshr_entries + peer_lines(p);
-  uint32_t w = s->room_waiters + peer_lines(p) * SECTORS_PER_LINE;
-  s->miss = ARENA_ARRAY(a, struct l2_miss, n);
-  s->waiter = ARENA_ARRAY(a, struct l2_waiter, w);
-  s->free_miss = s->free_waiter = NIL;
-  for (s->n_buckets = 1; s->n_buckets < 2 * n;) s->n_buckets *= 2;
-  s->bucket = ARENA_ARRAY(a, uint32_t, s->n_buckets);
-  for (uint32_t i = 0; i < s->n_buckets; i++) s->bucket[i] = NIL;
 }
 
 void l2_slice_set_fetch(struct l2_slice *s, unsigned bytes)
@@ -128,12 +120,12 @@ void l2_slice_set_fetch(struct l2_slice *s, unsigned bytes)
 
 void l2_slice_free(struct l2_slice *s)
 {
-  mem_free(s->atomic);
+  l2_atomics_free(&s->atomics);
 }
 
 void l2_slice_start(struct l2_slice *s, struct gmem *image)
 {
-  BUG_ON(s->n_misses || s->n_atomics);
+  BUG_ON(s->misses.n || s->atomics.n);
   s->direct = (struct gmem_view){.image = image};
 }
 
@@ -249,64 +241,6 @@ static struct tag_at allocate(struct l2_slice *s, uint64_t line, unsigned set, c
   return at;
 }
 
-/* --- misses ----------------------------------------------------------------------------------- */
-
-static uint32_t *bucket_of(struct l2_slice *s, uint64_t line)
-{
-  return &s->bucket[(line ^ line >> 9) & (s->n_buckets - 1)];
-}
-
-static struct l2_miss *find_miss(struct l2_slice *s, uint64_t line)
-{
-  for (uint32_t i = *bucket_of(s, line); i != NIL; i = s->miss[i].next)
-    if (s->miss[i].line == line) return &s->miss[i];
-  return NULL;
-}
-
-static struct l2_miss *new_miss(struct l2_slice *s, uint64_t line, bool of_peer)
-{
-  uint32_t i = s->free_miss, *b = bucket_of(s, line);
-  if (i == NIL)
-    i = s->fresh_miss++;
-  else
-    s->free_miss = s->miss[i].next;
-  struct l2_miss *m = &s->miss[i];
-  s->n_misses++;
-  *m = (struct l2_miss){.line = line, .next = *b, .first = NIL, .last = NIL, .of_peer = of_peer};
-  if (!of_peer) s->room_misses--;
-  *b = i;
-  return m;
-}
-
-static void free_miss(struct l2_slice *s, struct l2_miss *m)
-{
-  uint32_t i = (uint32_t)(m - s->miss), *link = bucket_of(s, m->line);
-  while (*link != i) link = &s->miss[*link].next;
-  *link = m->next;
-  m->next = s->free_miss;
-  s->free_miss = i;
-  s->n_misses--;
-  if (!m->of_peer) s->room_misses++;
-}
-
-static void add_waiter(struct l2_slice *s, struct l2_miss *m, const struct mem_req *r,
-                       unsigned need, bool of_peer)
-{
-  uint32_t i = s->free_waiter;
-  if (i == NIL)
-    i = s->fresh_waiter++;
-  else
-    s->free_waiter = s->waiter[i].next;
-  s->waiter[i] = (struct l2_waiter){*r, NIL, (uint8_t)need, of_peer};
-  if (!of_peer) s->room_waiters--;
-  if (m->first == NIL)
-    m->first = i;
-  else
-    s->waiter[m->last].next = i;
-  m->last = i;
-  m->n_waiters++;
-}
-
 /* --- answers ---------------------------------------------------------------------------------- */
 
 /* of_far: the other partition had the sectors; they came by a longer way, the rest is shorter. */
@@ -341,29 +275,6 @@ static void invalidate_copy(struct l2_slice *s, struct tag_at at, const struct m
                  now, 0);
 }
 
-static void push_atomic(struct l2_slice *s, const struct mem_req *r, picos at)
-{
-  if (s->n_atomics == s->atomic_cap) {
-    uint32_t cap = s->atomic_cap ? 2 * s->atomic_cap : ATOMICS_FIRST_CAP;
-    struct l2_atomic *ring = mem_alloc(cap * sizeof *ring);
-    for (uint32_t i = 0; i < s->n_atomics; i++)
-      ring[i] = s->atomic[(s->atomic_head + i) & (s->atomic_cap - 1)];
-    mem_free(s->atomic);
-    s->atomic = ring;
-    s->atomic_cap = cap;
-    s->atomic_head = 0;
-  }
-  s->atomic[(s->atomic_head + s->n_atomics++) & (s->atomic_cap - 1)] = (struct l2_atomic){at, *r};
-}
-
-/* How long a request holds the atomics unit. */
-static picos atomic_time(const struct l2_slice *s, const struct mem_req *r)
-{
-  if (s->params->ideal_atomics) return 0;
-  picos lanes = 2 * r->atomics * s->cycle / s->atomic_lanes_x2, word = r->repeats * s->atomic_interval;
-  return lanes > word ? lanes : word;
-}
-
 /* All sectors of the request are there. */
 static void complete(struct l2_slice *s, struct tag_at at, const struct mem_req *r, picos now,
                      bool of_far)
@@ -379,21 +290,23 @@ static void complete(struct l2_slice *s, struct tag_at at, const struct mem_req 
   }
   s->stats.l2_strong_write_sectors += sectors;
   s->by_grid[r->grid].l2_written += sectors;
-  picos start = now > s->atomic_free ? now : s->atomic_free;
-  s->stats.atomic_wait += start - now;
-  s->atomic_free = start + atomic_time(s, r);
-  push_atomic(s, r, start + s->atomic_latency);
+  s->stats.atomic_wait += l2_atomics_take(&s->atomics, r, now);
 }
 
 static void atomic_done(struct l2_slice *s, picos now)
 {
-  struct mem_req r = s->atomic[s->atomic_head].req;
-  s->atomic_head = (s->atomic_head + 1) & (s->atomic_cap - 1);
-  s->n_atomics--;
+  const struct mem_req r = l2_atomics_pop(&s->atomics);
   answer(s, &r, now, false, r.op == MEM_RED ? 0 : count_sectors(r.sectors) * SECTOR_BYTES);
 }
 
 static void note_next(struct l2_slice *s);
+
+/* Something has come that the first request may wait for. */
+static void go_on_again(struct l2_slice *s, picos now)
+{
+  if (s->blocked == L2_WAITS_FILL) s->blocked = L2_GOES_ON, s->free_at = later(s->free_at, now);
+  note_next(s);
+}
 
 /* Of no grid. */
 static const struct mem_req of_nobody = {.grid = GRID_NONE};
@@ -411,38 +324,21 @@ static struct tag_at make_valid(struct l2_slice *s, uint64_t line, unsigned sect
 
 void l2_slice_fill(struct l2_slice *s, uint64_t line, unsigned sectors, picos now)
 {
-  struct l2_miss *m = find_miss(s, line);
+  struct l2_miss *m = l2_misses_find(&s->misses, line);
   BUG_ON(!m || (m->pending & sectors) != sectors);
-  /* NIL: of what waits at the gate */
-  struct tag_at at = make_valid(s, line, sectors, m->first == NIL ? &of_nobody : &s->waiter[m->first].req, now);
+  const bool none = m->first == L2_NIL; /* what asked for them waits at the gate */
+  struct tag_at at = make_valid(s, line, sectors, none ? &of_nobody : &s->misses.waiter[m->first].req, now);
   m->pending &= (uint8_t)~sectors;
   s->stats.l2_filled_sectors += count_sectors(sectors);
-  uint32_t before = NIL;
-  for (uint32_t i = m->first, next; i != NIL; i = next) {
-    struct l2_waiter *x = &s->waiter[i];
-    next = x->next;
-    x->need &= (uint8_t)~sectors;
-    if (x->need) {
-      before = i;
-      continue;
-    }
-    *(before == NIL ? &m->first : &s->waiter[before].next) = next;
-    if (m->last == i) m->last = before;
-    m->n_waiters--;
+  uint32_t last = L2_NIL;
+  for (const struct l2_waiter *x; (x = l2_misses_take(&s->misses, m, sectors, &last));) {
     if (x->of_peer)
       answer_peer(s, at, &x->req, now);
     else
       complete(s, at, &x->req, now, line & L2_FAR_LINE);
-    if (!x->of_peer) s->room_waiters++;
-    x->next = s->free_waiter;
-    s->free_waiter = i;
   }
-  if (!m->pending) free_miss(s, m);
-  if (s->blocked == L2_WAITS_FILL) {
-    s->blocked = L2_GOES_ON;
-    if (s->free_at < now) s->free_at = now;
-  }
-  note_next(s);
+  if (!m->pending) l2_misses_remove(&s->misses, m);
+  go_on_again(s, now);
 }
 
 /* --- requests --------------------------------------------------------------------------------- */
@@ -473,8 +369,8 @@ static bool block(struct l2_slice *s, enum l2_block why, const struct dram *c)
 /* Is there everything a miss needs? Its line may displace a dirty one. */
 static bool can_miss(struct l2_slice *s, const struct l2_miss *m, const struct dram *c, bool far)
 {
-  bool entry = m ? m->n_waiters < s->merges : s->room_misses > 0;
-  if (!entry || s->room_waiters == 0) return block(s, L2_WAITS_FILL, c);
+  bool entry = m ? m->n_waiters < s->merges : s->misses.room_misses > 0;
+  if (!entry || s->misses.room_waiters == 0) return block(s, L2_WAITS_FILL, c);
   if (!far && !dram_read_room(c)) return block(s, L2_WAITS_READ, c);
   return dram_write_room(c) || block(s, L2_WAITS_WRITE, c);
 }
@@ -514,14 +410,14 @@ static void fetch(struct l2_slice *s, const struct mem_req *r, unsigned sectors,
 static void miss(struct l2_slice *s, struct l2_miss *m, const struct mem_req *r, unsigned need, unsigned ahead,
                  bool of_peer, picos now)
 {
-  if (!m) m = new_miss(s, r->local, of_peer);
+  if (!m) m = l2_misses_add(&s->misses, r->local, of_peer);
   unsigned missed = need & ~(unsigned)m->pending;
   *(of_peer ? &s->stats.l2_peer_missed_sectors : &s->stats.op_misses[mem_req_op(r->kind, r->op)]) +=
       count_sectors(missed & ~ahead);
   s->stats.l2_merge_sectors += count_sectors(need & m->pending & ~ahead);
   unsigned more = companions(s, r->local, missed) & ~(unsigned)m->pending;
   m->pending |= (uint8_t)(missed | more);
-  add_waiter(s, m, r, need, of_peer);
+  l2_misses_wait(&s->misses, m, r, need, of_peer);
   if (missed) fetch(s, r, missed & ~ahead, more | (missed & ahead), now);
 }
 
@@ -543,7 +439,7 @@ static bool take_read(struct l2_slice *s, const struct mem_req *r, unsigned ahea
   if (need) {
     uint64_t local;
     struct dram *c = channel_of(s, r->local, &local);
-    struct l2_miss *m = find_miss(s, r->local);
+    struct l2_miss *m = l2_misses_find(&s->misses, r->local);
     if (!can_miss(s, m, c, r->local & L2_FAR_LINE)) return false;
     miss(s, m, r, need, ahead, false, now);
   }
@@ -567,7 +463,7 @@ static void take_peer(struct l2_slice *s, picos now)
   hold(s, now, 1, count_sectors(hit), 0);
   if (at.way != TAGS_NONE) use(s, at, &r);
   if (need)
-    miss(s, find_miss(s, r.local), &r, need, 0, true, now);
+    miss(s, l2_misses_find(&s->misses, r.local), &r, need, 0, true, now);
   else
     answer_peer(s, at, &r, now);
 }
@@ -672,10 +568,10 @@ static unsigned fetch_ahead(struct l2_slice *s, const struct mem_req *r, picos n
   struct tag_at at;
   uint64_t local;
   struct dram *c = channel_of(s, r->local, &local);
-  struct l2_miss *m = find_miss(s, r->local);
+  struct l2_miss *m = l2_misses_find(&s->misses, r->local);
   unsigned need = r->sectors & ~hits(s, r, &at) & ~(m ? (unsigned)m->pending : 0);
-  if (!need || (!m && !s->room_misses) || !dram_read_room(c) || !dram_write_room(c)) return 0;
-  if (!m) m = new_miss(s, r->local, false);
+  if (!need || (!m && !s->misses.room_misses) || !dram_read_room(c) || !dram_write_room(c)) return 0;
+  if (!m) m = l2_misses_add(&s->misses, r->local, false);
   unsigned more = companions(s, r->local, need) & ~(unsigned)m->pending;
   m->pending |= (uint8_t)(need | more);
   s->stats.op_misses[mem_req_op(r->kind, r->op)] += count_sectors(need);
@@ -696,12 +592,6 @@ static bool kept_out(struct l2_slice *s, const struct mem_req *r, picos now)
   hold(s, now, 1, 0, 0);
   leave_queue(s, now);
   return true;
-}
-
-static void go_on_again(struct l2_slice *s, picos now)
-{
-  if (s->blocked == L2_WAITS_FILL) s->blocked = L2_GOES_ON, s->free_at = later(s->free_at, now);
-  note_next(s);
 }
 
 /* What a CPU's cache gave has a place here, if its set's oldest line can go; else DRAM has it soon. */
@@ -771,7 +661,7 @@ static picos first_ready(const struct l2_slice *s)
 
 static void note_next(struct l2_slice *s)
 {
-  s->next = s->n_atomics ? s->atomic[s->atomic_head].at : TIME_NEVER;
+  s->next = l2_atomics_next(&s->atomics);
   if (s->link) {
     if (s->link->fills.n) s->next = earlier(s->next, xbar_lane_front(&s->link->fills)->arrive);
     if (s->link->requests.n)
@@ -798,7 +688,7 @@ bool l2_slice_step(struct l2_slice *s, picos now, struct fault *f)
   bool ok = true;
   if (s->link && s->link->fills.n && xbar_lane_front(&s->link->fills)->arrive <= now)
     take_link(s, now);
-  else if (s->n_atomics && s->atomic[s->atomic_head].at <= now)
+  else if (s->atomics.n && l2_atomics_next(&s->atomics) <= now)
     atomic_done(s, now);
   else if (s->link && s->link->requests.n && peer_ready(s) <= now)
     take_peer(s, now);
@@ -818,5 +708,5 @@ bool l2_slice_busy(const struct l2_slice *s)
 {
   if (s->link && (s->link->fills.n || s->link->requests.n || s->link->sent.n)) return true;
   if (s->gate.rights && (s->gate.n_parked || s->gate.n_ready)) return true;
-  return s->n_misses || s->n_atomics || s->in.n || xbar_requests_waiting(s->ports.xbar, s->id);
+  return s->misses.n || s->atomics.n || s->in.n || xbar_requests_waiting(s->ports.xbar, s->id);
 }

@@ -1,4 +1,4 @@
-/* L2 slice: tags, sector bits, misses in flight, atomics unit. Data are not held.
+/* L2 slice: tags and sector bits, with misses in flight and the atomics unit. Data are not held.
  *
  *   in       requests from the crossbar, through a queue of l2.queue; answers of DRAM
  *   out      replies to the crossbar; reads and write-backs to a DRAM channel
@@ -7,15 +7,14 @@
  *            all are written, and is not before: a read fetches it. What is still partial at its
  *            write-back is written with a mask (dram.write_masks), or read from DRAM first
  *   dirty    lines beyond l2.dirty_permille of the slice's are written back, the oldest first (dirty_lines.h)
- *   misses   one entry per line on its way, with the requests that wait for it; a sector on its
+ *   misses   one entry per line on its way, with the requests that wait for it (l2_misses.h); a sector on its
  *            way is merged, not requested twice, and valid when DRAM has answered
  *   fetch    DRAM is read in pieces of l2.fetch_bytes: what of a piece is not here comes with sectors that are missed
  *   time     a request passes the tags in a cycle. The array has a port to read and one to write, each with the slice's
  *            share of l2.bytes_per_cycle: sectors that hit are read, those stored are written, and of those
  *            stored in part both, for which the request passes the tags twice. The first request waits until
  *            tags and its ports are free. Its reply leaves a fixed latency after its sectors are there
- *   atomics  performed in request order. They pass a unit that takes l2.atomic_lanes_x2 words of 32 bits in two
- *            cycles, updates of one word one per l2.atomic_interval, and adds l2.atomic_cycles
+ *   atomics  performed in request order; when they are done says the atomics unit (l2_atomics.h)
  *   stalls   the first request waits, and the ones behind it, while there is no free miss entry, no
  *            place among the waiting requests, or the DRAM queues are full
  *   order    requests in (arrival, SM, sequence) order; strong accesses are performed on the
@@ -42,7 +41,9 @@
 #include "time/mem/coherence.h"
 #include "time/mem/dirty_lines.h"
 #include "time/mem/dram.h"
+#include "time/mem/l2_atomics.h"
 #include "time/mem/l2_gate.h"
+#include "time/mem/l2_misses.h"
 #include "time/mem/l2_residency.h"
 #include "time/mem/l2_stats.h"
 #include "time/mem/tags.h"
@@ -55,22 +56,6 @@
  * service call: steps the warp. False: guest fault. */
 typedef bool perform_fn(void *ctx, const struct mem_req *r, picos now, struct gmem_view *,
                         struct fault *);
-
-struct l2_waiter {
-  struct mem_req req;
-  uint32_t next;
-  uint8_t need; /* sectors still missing */
-  bool of_peer; /* answered over the link */
-};
-
-struct l2_miss {
-  uint64_t line;
-  uint32_t next;        /* hash chain or free list */
-  uint32_t first, last; /* waiters, oldest first */
-  uint16_t n_waiters;
-  uint8_t pending; /* sectors requested from DRAM or the other partition */
-  bool of_peer;    /* entry of a request of the other partition */
-};
 
 struct l2_ports {
   struct xbar *xbar;
@@ -98,8 +83,7 @@ struct l2_slice {
   unsigned index; /* in its partition */
   unsigned merges;
   uint32_t set_run; /* lines that fill the sets in order; 0: l2.set_rounds_x2 is 0 */
-  picos cycle, tag_cycle, latency, far_latency, atomic_interval, atomic_latency;
-  unsigned atomic_lanes_x2;
+  picos tag_cycle, latency, far_latency;
   unsigned always_hit; /* kinds of requests, a bit each: l2.perfect, l2.code_kept */
   unsigned fetch_shift, piece; /* sectors of a piece of l2.fetch_bytes: their logarithm; the first piece's */
   /* state */
@@ -108,14 +92,10 @@ struct l2_slice {
   struct l2_residency residency;
   uint8_t *copied; /* [set][way], two partitions: sectors the other one may hold; else NULL */
   uint32_t *words; /* [set][way]: of sectors that are dirty but not valid, the words that were written */
-  struct l2_miss *miss;
-  struct l2_waiter *waiter;
-  uint32_t *bucket;
-  uint32_t n_buckets, free_miss, free_waiter, n_misses;
-  uint32_t fresh_miss, fresh_waiter;  /* from these on never used */
-  uint32_t room_misses, room_waiters; /* left for requests of SMs */
-  struct xbar_link *link;             /* NULL: one partition */
-  struct l2_gate gate;                /* gate.rights NULL: all requests pass */
+  struct l2_misses misses;
+  struct l2_atomics atomics;
+  struct xbar_link *link; /* NULL: one partition */
+  struct l2_gate gate;    /* gate.rights NULL: all requests pass */
   uint8_t blocked; /* enum l2_block: what the first request waits for */
   const struct dram *blocked_by;
   picos next;    /* time of the next event of its own, TIME_NEVER: waits for others */
@@ -124,12 +104,6 @@ struct l2_slice {
   struct req_queue in; /* requests that have passed the port; arrive: when */
   unsigned queue;      /* most of them */
   picos room_at;       /* the queue is not full since then */
-  picos atomic_free;
-  struct l2_atomic {
-    picos at;
-    struct mem_req req;
-  } * atomic; /* ring: in the atomics unit */
-  uint32_t atomic_cap, atomic_head, n_atomics;
   struct gmem_view direct;
   struct l2_stats stats;
   struct traffic *by_grid; /* [GRID_SLOTS + 1]: what the requests of each grid, and of none, moved */

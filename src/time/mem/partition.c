@@ -185,7 +185,7 @@ void partition_dump(const void *self, FILE *out)
     const struct l2_slice *s = &m->slice[i];
     fprintf(out, "  L2 slice %u: %u requests queued%s, %u in the crossbar, %u lines on their way, %u atomics\n",
             s->id, s->in.n, s->blocked ? " (blocked)" : "", xbar_requests_waiting(s->ports.xbar, s->id),
-            s->n_misses, s->n_atomics);
+            s->misses.n, s->atomics.n);
   }
   for (unsigned i = 0; i < m->n_channels; i++) {
     const struct dram *c = &m->channel[i];
