@@ -90,29 +90,10 @@ uint64_t live_ctas_done(const struct simulator *s)
 void live_free(struct simulator *s)
 {
   if (!s->live) return;
-  mem_free(s->live->clock.stand);
+  live_clock_free(&s->live->clock);
   mem_free(s->live->copy);
   mem_free(s->live->ended);
   mem_free(s->live);
-}
-
-/* For how long GPUs had stood when their clock was at `gpu`; first: before they stood there, too. */
-static uint64_t stood_at(const struct live_clock *k, uint64_t gpu, bool first)
-{
-  uint32_t n = k->n_stands;
-  while (n && (first ? k->stand[n - 1].at >= gpu : k->stand[n - 1].at > gpu)) n--;
-  return n ? k->stand[n - 1].stood : 0;
-}
-
-static uint64_t program_time(const struct live_clock *k, uint64_t gpu, uint64_t stood)
-{
-  return gpu + stood > k->skew ? gpu + stood - k->skew : 0;
-}
-
-/* GPUs' clock at a time of the program's to come. */
-static uint64_t gpu_time(const struct live_clock *k, uint64_t at)
-{
-  return at + k->skew > k->stood ? at + k->skew - k->stood : 0;
 }
 
 /* NULL: this process has all GPUs. */
@@ -143,27 +124,20 @@ uint64_t live_now(const struct simulator *s)
   const struct live_clock *k = s->live ? clock_of(s) : NULL;
   if (!k || !k->running) return 0;
   const uint64_t now = has_others(s) ? machine_now(simulator_machine(s)) : gpu_now(s->gpu);
-  return later(k->start, program_time(k, now, k->stood));
+  return later(k->start, live_clock_program(k, now, k->stood));
 }
 
 uint64_t live_time(const struct simulator *s, uint64_t gpu_ps)
 {
   const struct live_clock *k = clock_of(s);
-  return later(k->start, program_time(k, gpu_ps, stood_at(k, gpu_ps, false)));
+  return later(k->start, live_clock_program_at(k, gpu_ps, false));
 }
 
 void live_stand(struct simulator *s, uint64_t from, uint64_t until)
 {
   struct live_clock *k = clock_of(s);
-  const uint64_t gpu = gpu_time(k, from);
   BUG_ON(!k->running || has_others(s) || (s->around && s->around->rights));
-  if (until <= from) return;
-  k->stood += until - from;
-  if (!k->n_stands || k->stand[k->n_stands - 1].at != gpu) {
-    k->stand = mem_more(k->stand, k->n_stands, &k->room_stands, sizeof *k->stand);
-    k->stand[k->n_stands++].at = gpu;
-  }
-  k->stand[k->n_stands - 1].stood = k->stood;
+  if (until > from) live_clock_stand(k, from, until);
 }
 
 void live_on_window(struct simulator *s, bool (*window)(void *ctx, uint64_t now_ps), void *ctx)
@@ -186,7 +160,7 @@ static bool behind_window(void *ctx, uint64_t now)
   const struct live_clock *k = clock_of(s);
   if (s->live->options.usage && s->live->n_open) usage_window(s->live->options.usage, s->gpu, now);
   if (s->live->n_copies && (gpu_dma(s->gpu)->n_done || (managed(s) && managed(s)->buffer.n_done))) return false;
-  return !k->window || k->window(k->window_ctx, program_time(k, now, k->stood));
+  return !k->window || k->window(k->window_ctx, live_clock_program(k, now, k->stood));
 }
 
 /* The run's launches are watched as the first of them is. */
@@ -221,10 +195,7 @@ static void begin_run(struct simulator *s, uint64_t start_ps, const struct step_
 {
   struct live_clock *k = clock_of(s);
   unsigned cursor = 0;
-  k->skew = gpu_now(s->gpu) - start_ps;
-  k->start = start_ps;
-  k->stood = k->n_stands = 0;
-  k->running = true;
+  live_clock_begin(k, start_ps, gpu_now(s->gpu));
   if (s->around) s->around->links.skew = k->skew;
   if (s->around && s->around->rights) s->around->rights->skew = k->skew;
   for (struct simulator *m; (m = simulator_next(s, &cursor));) {
@@ -262,7 +233,7 @@ static void begin_launches(struct simulator *s, const struct live_launch *l, con
 static struct gpu_launch for_gpu(const struct simulator *s, const struct live_launch *l)
 {
   return (struct gpu_launch){.source = func_source(l->launch->func),
-                             .start = round_up(gpu_time(clock_of(s), l->start_ps), params_clock_ps(s->params)),
+                             .start = round_up(live_clock_gpu(clock_of(s), l->start_ps), params_clock_ps(s->params)),
                              .beside = l->beside, .gang = l->launch->grid_barrier != 0, .priority = l->priority};
 }
 
@@ -363,7 +334,7 @@ static uint64_t window_of(const struct simulator *s, const struct live_copy *c)
 static struct dma_copy for_dma(const struct simulator *s, const struct live_copy *c, uint32_t ticket)
 {
   return (struct dma_copy){
-      .ticket = ticket, .arrive = gpu_time(clock_of(s), c->start_ps), .dst = c->dst.addr, .src = c->src.addr,
+      .ticket = ticket, .arrive = live_clock_gpu(clock_of(s), c->start_ps), .dst = c->dst.addr, .src = c->src.addr,
       .bytes = c->width, .rows = c->height, .dst_pitch = c->dst.pitch, .src_pitch = c->src.pitch,
       .setup = setup_of(s, c), .window = window_of(s, c),
       .staging_mbps = c->staging_mbps, .dst_node = node_of(s, &c->dst),
@@ -433,7 +404,7 @@ void live_prefetch(struct simulator *s, const struct live_prefetch *p, struct gm
   surroundings_wake(s->around, s);
   const uint32_t ticket = new_copy(v, &(struct live_copy){.who = p->who, .start_ps = p->start_ps}, 1);
   uvm_prefetch(managed(s), p->addr, p->bytes, p->to_host ? UVM_TO_HOST : UVM_TO_GPU,
-               gpu_time(clock_of(s), p->start_ps), ticket);
+               live_clock_gpu(clock_of(s), p->start_ps), ticket);
 }
 
 /* --- and go -------------------------------------------------------------------------------------- */
@@ -525,9 +496,9 @@ static struct sim_result *collect(struct simulator *s, unsigned slot)
   if (alone) collect_alone(s, slot, &x.result);
   else collect_shared(s, slot, &x.result);
   const struct live_clock *k = clock_of(s);
-  const uint64_t start = x.result.start_ps, before = stood_at(k, start, false);
-  x.start_ps = later(x.start_ps, program_time(k, start, before));
-  x.end_ps = x.start_ps + x.result.time_ps + stood_at(k, start + x.result.time_ps, true) - before;
+  const uint64_t start = x.result.start_ps, before = live_clock_stood_at(k, start, false);
+  x.start_ps = later(x.start_ps, live_clock_program(k, start, before));
+  x.end_ps = x.start_ps + x.result.time_ps + live_clock_stood_at(k, start + x.result.time_ps, true) - before;
   *l = (struct live_slot){0};
   v->n_open--;
   v->ended_launches++;
@@ -569,9 +540,9 @@ static void end_copy(struct simulator *s, struct copy_slot *c)
 {
   struct live *v = s->live;
   const struct live_clock *k = clock_of(s);
-  const uint64_t begin = later(c->start_ps, program_time(k, c->begin, stood_at(k, c->begin, false)));
+  const uint64_t begin = later(c->start_ps, live_clock_program_at(k, c->begin, false));
   add_end(v, &(struct live_end){.who = c->who, .copy = true, .failed = c->failed, .start_ps = begin,
-                                .end_ps = later(begin, program_time(k, c->end, stood_at(k, c->end, true)))});
+                                .end_ps = later(begin, live_clock_program_at(k, c->end, true))});
   if (c->window) ranked_close_window(ranked(s), c->window);
   *c = (struct copy_slot){0};
   v->n_copies--;
@@ -750,7 +721,7 @@ enum live_stop live_run(struct simulator *s, uint64_t until)
     if (k->running && m->gpu) gpu_watch(m->gpu, &v->watch, true);
   }
   if (!k->running) return LIVE_REACHED;
-  const uint64_t to = until > TIME_NEVER - k->skew ? TIME_NEVER : gpu_time(k, until);
+  const uint64_t to = until > TIME_NEVER - k->skew ? TIME_NEVER : live_clock_gpu(k, until);
   wait_until(s, to);
   enum machine_stop stop = machine_run(simulator_machine(s), to);
   if (stop == MACHINE_REACHED) return LIVE_REACHED;
@@ -761,8 +732,12 @@ enum live_stop live_run(struct simulator *s, uint64_t until)
 void live_cut(struct simulator *s)
 {
   unsigned cursor = 0;
-  if (s->served) s->served->cut(s->server);
-  if (!live_of(s) || !clock_of(s)->running) return;
+  if (s->served) {
+    s->served->cut(s->server);
+    return;
+  }
+  live_of(s); /* the clock of a GPU that stands alone is in there */
+  if (!clock_of(s)->running) return;
   for (struct simulator *m; (m = simulator_next(s, &cursor));) {
     live_of(m)->n_ended = live_of(m)->taken = 0;
     gpu_cut(m->gpu);

@@ -36,7 +36,7 @@ void surroundings_free(struct surroundings *x)
   if (!x) return;
   surroundings_clear(x);
   ranked_free(x->ranked);
-  mem_free(x->clock.stand);
+  live_clock_free(&x->clock);
   uvm_machine_free(x->managed);
   for (unsigned i = MACHINE_MAX_GPUS; i-- > 0;) places_free(x->places[i]); /* the first one last */
   link_log_free(&x->links);

@@ -13,6 +13,7 @@
 
 #include "base/place.h"
 #include "config/topology.h"
+#include "host/live_clock.h"
 #include "time/link/link_log.h"
 #include "time/mem/host_gate.h"
 #include "time/mem/host_mem.h"
@@ -22,20 +23,6 @@ struct machine;
 struct page_tables;
 struct ranked;
 struct simulator;
-
-/* The program's clock for simulators of one machine (live_gpu.c). A run is of all of them. */
-struct live_clock {
-  bool running;
-  uint64_t skew; /* ps: GPUs' clocks are ahead of the program's by so much in this run */
-  uint64_t start; /* ps of the program's: the run began */
-  uint64_t stood; /* ps: in this run they have stood so long while the program's went on (live_stand) */
-  struct live_stood {
-    uint64_t at, stood; /* ps: of their clock; `stood` from then on */
-  } *stand;
-  uint32_t n_stands, room_stands;
-  bool (*window)(void *ctx, uint64_t now_ps);
-  void *window_ctx;
-};
 
 struct surroundings {
   const struct machine_preset *preset;
