@@ -33,7 +33,6 @@ struct gdb_stub {
   unsigned n_points;
   bool over;                /* the user wants the launch to go on by itself, */
   enum debug_answer answer; /* … and this */
-  const char *last_stop;    /* what '?' answers behind the thread */
   char stop[128];
 };
 

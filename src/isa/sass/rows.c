@@ -45,7 +45,6 @@ const struct sass_field sass_fields[FLD__N] = {
 #define ALL SM(70, 121)
 #define SM72 SM(72, 121)
 #define SM75 SM(75, 121)
-#define PRE75 SM(70, 74)
 #define PRE80 SM(70, 75)
 #define SM80 SM(80, 121)
 #define SM86 SM(86, 121)
