@@ -49,7 +49,7 @@ static void memory(void **state)
   netlist_build(&n, &p, NULL, NULL, 0, NULL, NULL);
   struct partition m = n.partition[1];
   m.n_slices = m.n_channels = 1;
-  m.slice[0].in.n = 3, m.slice[0].n_misses = 5, m.slice[0].n_atomics = 7, m.slice[0].blocked = 1;
+  m.slice[0].in.n = 3, m.slice[0].misses.n = 5, m.slice[0].atomics.n = 7, m.slice[0].blocked = 1;
   m.channel[0].n[DRAM_READ] = 11, m.channel[0].n[DRAM_WRITE] = 13, m.channel[0].n_answers = 17;
   FILE *f = begin();
   partition_dump(&m, f);
