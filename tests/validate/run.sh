@@ -82,6 +82,8 @@ verdict $? "the table of docs/accuracy.md is that of the recorded errors"
 # one head on eight (docs/accuracy.md); 59.92 TFLOP/s of 108 SMs are 2,293.7 us for 1,024 rows on 27.
 tools/validation/ladders.py --check
 verdict $? "lines of ladders are those of the recorded errors"
+tools/validation/kernelbench.py --check
+verdict $? "the table of PyTorch's operators is that of the recorded errors"
 PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=tools/validation python3 - <<'END'
 import sys
 import ladders
