@@ -7,9 +7,8 @@
  *            take their place
  *   params   dram.ecc (inline), dram.ecc_span, dram.ecc_entries
  *
- * Why: boards with GDDR memory have no devices for check bits, so these take a sixteenth of the memory and of its
- * bandwidth at least (NVIDIA, Kepler Tuning Guide 1.4.3.5 and Volta's white paper on the K40: "6.25 % of the overall
- * GDDR5 is reserved"); HBM has bits of its own.
+ * Why: boards with GDDR memory have no devices for check bits, so these take a sixteenth of the memory, and of its rate
+ * at least (NVIDIA's white paper on the V100 says 6.25 % of a K40); HBM has bits of its own.
  *   not modelled: the place of check bits (they count as in the row of their data), corrections
  */
 #ifndef WS_TIME_MEM_ECC_CACHE_H
