@@ -8,7 +8,8 @@ SOURCE: github.com/ScalingIntelligence/KernelBench at commit 7dd9cfa. PYTHON: an
 package of CUDA 12.4, whose kernels these are). One call of an operator runs without time, the next one in time, between
 two events as there. What a launch costs the host's own thread is in the published times: a board's shortest operator
 (split `floor`) says how much that is, and both sides are compared beyond it. --record writes the errors to the data.
---table prints the recorded errors as docs/accuracy.md has them, --check looks whether it has. Status 1: a row did not run. A row takes 1 to 5 minutes of a processor. BIN: the program (build/warpstep)."""
+--table prints the recorded errors as docs/accuracy.md has them, --check looks whether it has. Status 1: a row did not
+run. A row takes 1 to 5 minutes of a processor. BIN: the program (build/warpstep)."""
 import argparse
 import concurrent.futures
 import csv
@@ -28,7 +29,8 @@ PRESETS = {"H100_together": ("h100",), "A100_modal": ("a100",), "L40S_matx3": ("
            "T4_modal": ("t4",), "A10G_modal": ("a10", "--set", "gpu.sms=80", "--clock", "1710")}
 
 OPERATORS = {"5": "product with a scalar", "35": "group norm", "36": "RMS norm", "37": "Frobenius norm",
-             "40": "layer norm, 16 CTAs", "43": "max pooling, 3D", "45": "average pooling, 2D", "46": "average pooling, 3D"}
+             "40": "layer norm, 16 CTAs", "43": "max pooling, 3D", "45": "average pooling, 2D",
+             "46": "average pooling, 3D"}
 
 PROGRAM = """
 import sys, torch
