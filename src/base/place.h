@@ -39,4 +39,10 @@ static inline unsigned place_of(const struct places *p, uint64_t addr)
   return leaf ? leaf[(addr & ((UINT64_C(1) << PLACE_LEAF_BITS) - 1)) >> PLACE_PAGE_BITS] : PLACE_OWN;
 }
 
+/* A node's memory, other than one's own? */
+static inline bool place_is_node(unsigned place)
+{
+  return place != PLACE_OWN && place < PLACE_MULTICAST;
+}
+
 #endif

@@ -188,6 +188,7 @@ enum inst_flag {
   INST_AFTER_LDGSTS = 1 << 13, /* performs when earlier LDGSTS of the warp are done: ARRIVES */
   INST_GMMA = 1 << 14,         /* product of a warpgroup, beside the warps: see inst.gmma */
   INST_TMEM = 1 << 15,         /* works on tensor memory: see inst.tmem */
+  INST_EMPTIES_L1 = 1 << 16,   /* what L1 has of global memory is forgotten, behind a fence or a load that acquires */
 };
 
 /* A counter that is waited for, but may be so far above zero. */
@@ -202,7 +203,7 @@ struct inst {
   struct inst_ctrl ctrl;
   uint8_t pipe;      /* enum pipe */
   uint8_t lat;       /* enum lat_class */
-  uint16_t flags;    /* enum inst_flag */
+  uint32_t flags;    /* enum inst_flag */
   uint8_t scope;     /* of a fence (INST_MEMBAR) or a strong access: enum mem_scope */
   uint8_t bytes;     /* its size: 4, 8, 12 or 16 */
   uint16_t mnemonic; /* id for instruction-mix counts only: index into the ISA's name table */

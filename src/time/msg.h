@@ -16,7 +16,7 @@ enum { GRID_SLOTS = 128, GRID_NONE = GRID_SLOTS };
 
 /* The granule of messages: a line and its sectors. Caches have tags of as much; none of another line is modelled
  * (params.def: l1.line, l2.line), one with shorter lines would look its parts of the sectors up. */
-enum { LINE_BYTES = 128, SECTOR_BYTES = 32, SECTORS_PER_LINE = 4, WORD_BYTES = 4 };
+enum { LINE_BYTES = 128, SECTOR_BYTES = 32, SECTORS_PER_LINE = 4, ALL_SECTORS = (1 << SECTORS_PER_LINE) - 1, WORD_BYTES = 4 };
 
 /* Of the sectors, those of which all words are in the mask. */
 static inline unsigned whole_sectors(unsigned sectors, uint32_t words)
@@ -43,8 +43,11 @@ static inline unsigned count_sectors(unsigned mask)
 
 /* A line by its name in messages and caches: its address space and its number there, address / LINE_BYTES. Addresses
  * have 49 bits (base/gmem.c), so there is room: equal addresses of two spaces are different lines wherever lines are
- * compared. Local memory has names of its own above all of them (TXN_LOCAL_LINE). */
+ * compared. Local memory has names of its own above all of them, and in L1 so has what other nodes' memory holds: a page
+ * may come here while L1 still has lines of it as it was there. */
 enum { LINE_SPACE_SHIFT = 44 };
+#define LINE_LOCAL ((uint64_t)1 << 56)
+#define LINE_ELSEWHERE ((uint64_t)1 << 57)
 
 static inline uint64_t line_of_space(unsigned space)
 {
@@ -57,7 +60,7 @@ static inline uint64_t line_number(uint64_t line)
 }
 
 enum req_kind {
-  REQ_READ,  /* weak load of the sectors named; answered */
+  REQ_READ,  /* weak load of the sectors named; answered, and when they are elsewhere their bytes come before */
   REQ_WRITE, /* weak store: traffic only, its bytes travel in the SM's write log; answered */
   REQ_STRONG, /* atomic or strong access: performed at its slice for the lanes in the line; answered */
   REQ_FILL,       /* between L2 partitions: sectors asked for by REQ_READ */
@@ -101,7 +104,7 @@ struct mem_req {
   uint8_t scope;   /* enum mem_scope; REQ_STRONG: whom it is ordered with */
   uint8_t to;      /* where its memory is: node of the machine + 1 (base/place.h); 0: here */
   uint32_t words;  /* stores: words of the line that are written whole; reductions of the copy engine: the piece of
-                      the copy */
+                      the copy; REQ_READ of memory elsewhere: the miss in L1 that waits for it */
 };
 _Static_assert(sizeof(struct mem_req) == 40, "queues hold thousands: no more host lines than needed");
 

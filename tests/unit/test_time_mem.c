@@ -226,15 +226,28 @@ static void shared_banks(void **state)
 
 /* --- L1 --------------------------------------------------------------------------------------- */
 
+/* Transactions that were told of their last sectors, and what they got of the lines that are elsewhere. */
 struct seen {
-  unsigned n;
+  unsigned n, parts;
   uint32_t txn[8];
+  unsigned sectors[8];
+  uint8_t byte[8];
 };
 
 static void note(void *ctx, uint32_t txn)
 {
   struct seen *s = ctx;
   s->txn[s->n++] = txn;
+}
+
+static void note_bytes(void *ctx, uint32_t txn, unsigned sectors, const uint8_t *bytes, bool whole)
+{
+  struct seen *s = ctx;
+  s->parts++;
+  if (!whole) return;
+  s->sectors[s->n] = sectors;
+  s->byte[s->n] = bytes[SECTOR_BYTES * bits_first(sectors)];
+  note(ctx, txn);
 }
 
 /* Words stored are known without a fetch, until the line is replaced. */
@@ -291,6 +304,120 @@ static void l1_miss_merge_hit(void **state)
   l1_fill(&c, 7, 0x8, note, &s);
   assert_int_equal(c.n_free_miss, c.n_miss);
   assert_int_equal(c.n_free_waiter, c.n_waiters);
+  arena_free(&a);
+}
+
+/* A line all of whose bytes are `byte` comes from another node for a miss. */
+static void come(struct l1 *c, uint64_t line, unsigned sectors, uint8_t byte, unsigned miss, struct seen *s)
+{
+  uint8_t bytes[LINE_BYTES];
+  memset(bytes, byte, sizeof bytes);
+  l1_land(c, miss, sectors, bytes);
+  l1_fill_elsewhere(c, line | LINE_ELSEWHERE, sectors, note_bytes, s);
+}
+
+static struct l1_access load_far(struct l1 *c, uint64_t line, unsigned sectors, uint32_t txn)
+{
+  return l1_load(c, line | LINE_ELSEWHERE, sectors, UINT32_MAX, txn);
+}
+
+/* Lines that are elsewhere are found again with the bytes that came, until they are forgotten; what was on its way then is
+ * for those who wait for it. */
+static void l1_keeps_what_is_elsewhere(void **state)
+{
+  (void)state;
+  struct params p = preset("rtx-3070");
+  struct arena a = {0};
+  struct l1 c = {0};
+  struct seen s = {0};
+  l1_init(&c, &a, &p);
+  l1_start(&c, 65536);
+  struct l1_access r = load_far(&c, 7, 0x3, 1);
+  assert_int_equal(r.missed, 0x3);
+  const struct l1_access other = load_far(&c, 7, 0x6, 2);
+  assert_int_equal(other.merged, 0x2);
+  assert_int_equal(other.missed, 0x4);
+  come(&c, 7, 0x3, 10, r.miss, &s);
+  assert_int_equal(s.n, 1);
+  assert_int_equal(s.parts, 2);
+  assert_int_equal(s.byte[0], 10);
+  come(&c, 7, 0x4, 11, other.miss, &s);
+  assert_int_equal(s.txn[1], 2);
+  assert_int_equal(s.sectors[1], 0x4);
+  assert_int_equal(s.byte[1], 11);
+  assert_int_equal(load_far(&c, 7, 0x7, 3).hit, 0x7);
+  const uint8_t *bytes = l1_bytes(&c, 7 | LINE_ELSEWHERE);
+  assert_int_equal(bytes[2 * SECTOR_BYTES - 1], 10);
+  assert_int_equal(bytes[2 * SECTOR_BYTES], 11);
+
+  l1_forget(&c, 7); /* this SM writes there */
+  r = load_far(&c, 7, 0x1, 4);
+  assert_int_equal(r.missed, 0x1);
+  l1_forget(&c, 7);
+  assert_int_equal(load_far(&c, 7, 0x1, 5).passed, 0x1);
+  come(&c, 7, 0x1, 12, r.miss, &s);
+  assert_int_equal(s.txn[2], 4);
+  assert_int_equal(s.byte[2], 12);
+  r = load_far(&c, 7, 0x1, 6);
+  assert_int_equal(r.missed, 0x1);
+  come(&c, 7, 0x1, 13, r.miss, &s);
+  assert_int_equal(load_far(&c, 7, 0x1, 7).hit, 0x1);
+  assert_int_equal(c.n_free_miss, c.n_miss);
+  arena_free(&a);
+}
+
+/* CCTL.IVALL takes global lines, here and elsewhere, and leaves local ones; lines elsewhere that are on their way are old. */
+static void l1_acquires(void **state)
+{
+  (void)state;
+  struct params p = preset("rtx-3070");
+  struct arena a = {0};
+  struct l1 c = {0};
+  struct seen s = {0};
+  l1_init(&c, &a, &p);
+  l1_start(&c, 65536);
+  l1_store(&c, 3 | LINE_LOCAL, UINT32_MAX);
+  l1_store(&c, 4, UINT32_MAX);
+  struct l1_access there = load_far(&c, 5, 0x1, 1), on_its_way = load_far(&c, 6, 0x1, 2);
+  come(&c, 5, 0x1, 1, there.miss, &s);
+  assert_int_equal(load_far(&c, 5, 0x1, 3).hit, 0x1);
+  l1_acquire(&c);
+  assert_int_equal(l1_load(&c, 3 | LINE_LOCAL, 0xf, UINT32_MAX, 3).hit, 0xf);
+  assert_int_equal(l1_load(&c, 4, 0xf, UINT32_MAX, 3).missed, 0xf);
+  there = load_far(&c, 5, 0x1, 3);
+  assert_int_equal(there.missed, 0x1);
+  assert_int_equal(load_far(&c, 6, 0x1, 4).passed, 0x1);
+  come(&c, 6, 0x1, 2, on_its_way.miss, &s);
+  assert_int_equal(load_far(&c, 6, 0x1, 5).missed, 0x1);
+  l1_invalidate(&c); /* so does a kernel that begins */
+  assert_int_equal(load_far(&c, 5, 0x1, 6).passed, 0x1);
+  arena_free(&a);
+}
+
+/* Of a set that fences have emptied in part, free ways are taken before local lines go. */
+static void l1_fills_what_was_dropped(void **state)
+{
+  (void)state;
+  struct params p = preset("rtx-3070");
+  struct arena a = {0};
+  struct l1 c = {0};
+  p.l1_set_hash = L1_SET_HASH_LINEAR;
+  l1_init(&c, &a, &p);
+  l1_start(&c, (uint64_t)4 * p.l1_sets * LINE_BYTES); /* four ways */
+  const uint64_t set = p.l1_sets;
+  l1_store(&c, 0 | LINE_LOCAL, UINT32_MAX);
+  l1_store(&c, 1 * set, UINT32_MAX);
+  l1_store(&c, (2 * set) | LINE_LOCAL, UINT32_MAX);
+  l1_store(&c, 3 * set, UINT32_MAX);
+  l1_acquire(&c);
+  l1_store(&c, 4 * set, UINT32_MAX);
+  l1_store(&c, 5 * set, UINT32_MAX);
+  assert_int_equal(l1_load(&c, (2 * set) | LINE_LOCAL, 1, UINT32_MAX, 0).hit, 1);
+  assert_int_equal(l1_load(&c, 4 * set, 1, UINT32_MAX, 0).hit, 1);
+  assert_int_equal(l1_load(&c, 5 * set, 1, UINT32_MAX, 0).hit, 1);
+  assert_int_equal(l1_load(&c, 0 | LINE_LOCAL, 1, UINT32_MAX, 0).hit, 1);
+  l1_store(&c, 6 * set, UINT32_MAX); /* the oldest goes now */
+  assert_int_equal(l1_load(&c, (2 * set) | LINE_LOCAL, 1, UINT32_MAX, 0).missed, 1);
   arena_free(&a);
 }
 
@@ -397,7 +524,8 @@ int main(void)
       cmocka_unit_test(tag_banks),
       cmocka_unit_test(tlb_levels),
       cmocka_unit_test(shared_banks),
-      cmocka_unit_test(l1_miss_merge_hit), cmocka_unit_test(l1_keeps_stores),
+      cmocka_unit_test(l1_miss_merge_hit), cmocka_unit_test(l1_keeps_what_is_elsewhere), cmocka_unit_test(l1_acquires),
+      cmocka_unit_test(l1_fills_what_was_dropped), cmocka_unit_test(l1_keeps_stores),
       cmocka_unit_test(l1_evicts_least_recently_used),
       cmocka_unit_test(server_caps_bandwidth),
       cmocka_unit_test(occupancy_limits),

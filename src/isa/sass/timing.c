@@ -698,6 +698,13 @@ static uint8_t fence_scope(const struct sass_inst *s)
   return scope[sass_get(s, FLD_MEMBAR_SCOPE)];
 }
 
+/* CCTL.IVALL. Local memory has an instruction of its own, without a choice of caches. */
+static bool empties_l1(const struct sass_inst *s)
+{
+  enum { CCTL_IVALL = 4 };
+  return s->sem == SEM_CCTL && sass_has(s, FLD_CCTL_CACHE) && sass_get(s, FLD_CCTL_OP) == CCTL_IVALL;
+}
+
 /* DEPBAR: the counter is at most so much, and those of the mask are zero. */
 static void fill_hold(struct inst *t, unsigned counter, uint64_t at_most, uint8_t zero)
 {
@@ -715,6 +722,7 @@ void sass_fill_timing(const struct sass_inst *s, struct inst *t)
   t->lat = row->width == W_HMMA || row->width == W_HMMA884 ? hmma_latency(s) : row->lat;
   t->flags = row->flags;
   if (t->flags & INST_MEMBAR) t->scope = fence_scope(s);
+  if (empties_l1(s)) t->flags |= INST_EMPTIES_L1;
   /* struct inst's guard names a vector predicate; a uniform guard is an ordinary source. */
   if (s->guard.uniform) {
     add_pred(t, s->guard);

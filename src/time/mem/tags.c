@@ -33,6 +33,30 @@ void tags_clear(struct tags *t, unsigned ways)
   }
 }
 
+/* Of a set: the ways that are free now go behind those that are not. */
+static void drop_in_set(struct tags *t, unsigned set, uint64_t kept_bits)
+{
+  unsigned char *signature = t->set + (size_t)set * t->stride;
+  const uint64_t *tag = t->tag + (size_t)set * t->max_ways;
+  uint16_t *order = tags_order(t, set), kept = 0;
+  for (unsigned i = 0; i < t->n_ways; i++) {
+    const uint16_t way = order[i];
+    if (signature[way] && (tag[way] - 1) & kept_bits) {
+      memmove(order + kept + 1, order + kept, (i - kept) * sizeof *order);
+      order[kept++] = way;
+      continue;
+    }
+    signature[way] = 0;
+    *tags_state(t, (struct tag_at){set, way}) = (struct tag_state){0};
+  }
+}
+
+void tags_drop(struct tags *t, uint64_t kept_bits)
+{
+  if (t->clean) return;
+  for (unsigned s = 0; s < t->n_sets; s++) drop_in_set(t, s, kept_bits);
+}
+
 void tags_use(struct tags *t, struct tag_at a)
 {
   uint16_t *order = tags_order(t, a.set);

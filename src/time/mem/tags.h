@@ -39,6 +39,9 @@ void tags_init(struct tags *, struct arena *, unsigned sets, unsigned ways);
 /* Empties the cache; the first `ways` ways of each set are in use from now on. */
 void tags_clear(struct tags *, unsigned ways);
 
+/* Empties the ways whose line has none of these bits; they are the first to be used again. */
+void tags_drop(struct tags *, uint64_t kept_bits);
+
 static inline size_t tags_index(const struct tags *t, struct tag_at a)
 {
   return (size_t)a.set * t->max_ways + a.way;

@@ -29,6 +29,7 @@ static void copy_send(void *ctx, uint16_t id, enum req_kind kind, struct txn_lin
 {
   struct mem_unit *u = ctx;
   l.line |= u->pool.t[id].grid->space;
+  if (kind != REQ_READ) l1_forget(&u->l1, l.line);
   sm_port_send(&u->port, &u->pool.t[id], kind, l, PLACE_OWN, now);
 }
 

@@ -227,11 +227,11 @@ static struct issue_seen units(struct issue *s, struct warp_slot *w, const struc
  * waits in a queue behind the barrier. */
 static bool before_hold(const struct warp_slot *w, uint64_t now)
 {
-  enum { HARMLESS = INST_CLOCK | INST_HALF_RATE_PORT };
+  const uint32_t harmless = INST_CLOCK | INST_HALF_RATE_PORT;
   const struct inst *in = w->next;
   if (now >= w->hold_from || !in) return false;
   bool queued = in->pipe == PIPE_MEM || in->pipe == PIPE_SFU || in->ctrl.write_sb != SB_NONE;
-  return !queued && in->pipe != PIPE_MISC && in->pipe != PIPE_BRANCH && !(in->flags & ~HARMLESS);
+  return !queued && in->pipe != PIPE_MISC && in->pipe != PIPE_BRANCH && !(in->flags & ~harmless);
 }
 
 /* What stops a warp that nothing holds. */

@@ -111,6 +111,19 @@ static bool is_remote(const struct txn *t)
   return false;
 }
 
+/* A weak load that L1 takes: all of its lines are in memory of other nodes. */
+static bool is_elsewhere(const struct mem_access *a, const struct txn *t)
+{
+  if (!a->params->l1_remote || a->params->l1_perfect || t->op != MEM_LOAD || t->access->mem.strong || t->far ||
+      t->gathered)
+    return false;
+  for (unsigned i = 0; i < t->n_lines; i++) {
+    const unsigned home = place_of(t->grid->places, line_number(t->line[i].line) * LINE_BYTES);
+    if (!place_is_node(home) || home - 1 == t->grid->node) return false;
+  }
+  return true;
+}
+
 /* Where bytes of other nodes are in other processes only loads, stores and atomics reach them: all else has the bytes
  * of this process. */
 static bool refuse_elsewhere(struct mem_access *a, const struct txn *t)
@@ -144,7 +157,7 @@ static bool global_access(struct mem_access *a, struct warp_slot *w, struct txn 
   bool local = t->access->mem.space == MEM_LOCAL;
   /* Local memory of a warp slot: a region of line numbers of its own, above all global lines. */
   uint64_t slot_space =
-      TXN_LOCAL_LINE | (uint64_t)(a->sm * 64 + t->sub_core * SUB_CORE_MAX_WARPS + t->warp) << 32;
+      LINE_LOCAL | (uint64_t)(a->sm * 64 + t->sub_core * SUB_CORE_MAX_WARPS + t->warp) << 32;
   bool dense = false;
   txn_borrow_lines(a->pool, t);
   t->mem_class = (uint8_t)(t->inst->mem.image ? MEM_CLASS_TEX : mem_class_of(&t->access->mem));
@@ -171,7 +184,12 @@ static bool global_access(struct mem_access *a, struct warp_slot *w, struct txn 
   if (!local) name_lines(t);
   bool remote = !local && t->grid->places && is_remote(t);
   if (remote && t->grid->apart && (t->gathered || t->inst->mem.image)) return refuse_elsewhere(a, t);
-  if (!local && (t->access->mem.strong || remote || t->far || strong_pending(&a->strong, t))) {
+  const bool behind = !local && strong_pending(&a->strong, t);
+  if (remote && !behind && is_elsewhere(a, t)) {
+    t->kind = TXN_ELSEWHERE;
+    return perform_here(a, w, t);
+  }
+  if (!local && (t->access->mem.strong || remote || t->far || behind)) {
     t->kind = TXN_STRONG;
     s->strong_insts++;
     strong_note(&a->strong, t, 1);
@@ -347,6 +365,32 @@ bool mem_access_comes_late(const struct mem_access *a, const struct txn *t)
 {
   if (t->after_copies) return true;
   return a->late_copies && t->kind == TXN_GLOBAL && t->op == MEM_LDGSTS;
+}
+
+bool mem_access_waits(const struct txn *t)
+{
+  return t->kind == TXN_STRONG || t->kind == TXN_ELSEWHERE || t->kind == TXN_CLUSTER;
+}
+
+lane_mask mem_access_lanes(const struct mem_effect *m, uint64_t line, unsigned sectors)
+{
+  lane_mask in = 0;
+  for (lane_mask l = m->lanes; l; l &= l - 1) {
+    const unsigned i = bits_first(l);
+    if (m->addr[i] / LINE_BYTES == line && sectors >> m->addr[i] % LINE_BYTES / SECTOR_BYTES & 1)
+      in |= (lane_mask)1 << i;
+  }
+  return in;
+}
+
+bool mem_access_elsewhere(struct mem_access *a, struct txn *t, uint64_t line, unsigned sectors, const uint8_t *bytes)
+{
+  struct warp_slot *w = &a->warps[t->sub_core]->slot[t->warp];
+  struct gmem_window x = {.addr = line_number(line) * LINE_BYTES};
+  struct gmem_view v = {.image = a->view->image, .window = &x};
+  memcpy(x.bytes, bytes, sizeof x.bytes);
+  const lane_mask lanes = mem_access_lanes(&t->access->mem, line_number(line), sectors);
+  return w->step->ops->perform(w->step, &t->access->effect, lanes, &v, a->fault);
 }
 
 bool mem_access_late(struct mem_access *a, struct txn *t)

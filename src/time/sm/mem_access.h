@@ -43,6 +43,15 @@ bool mem_access_sort(struct mem_access *, struct txn *, uint64_t now);
 /* A line of constants is in L0 VL. True: the transaction has waited for it, and for no other one. */
 bool mem_access_const_arrived(struct txn *, uint64_t line);
 
+/* Others perform it, or L1 when bytes come: its effect is kept until then. */
+bool mem_access_waits(const struct txn *);
+
+/* Lanes whose addresses lie in these sectors of the line, a number. */
+lane_mask mem_access_lanes(const struct mem_effect *, uint64_t line, unsigned sectors);
+
+/* Bytes of these sectors of a line of another node's memory: the lanes there are performed with them. False: fault. */
+bool mem_access_elsewhere(struct mem_access *, struct txn *, uint64_t line, unsigned sectors, const uint8_t *bytes);
+
 /* What waits for earlier LDGSTS, and under hazard emulation an LDGSTS, whose data arrive later, is performed by
  * mem_access_late; so is a copy, when the copy engine says so. */
 bool mem_access_comes_late(const struct mem_access *, const struct txn *);

@@ -157,10 +157,13 @@ static bool has_result(const struct txn *t)
          (t->inst && t->inst->n_dst);
 }
 
+static void finish(struct mem_unit *u, struct txn *t);
+
 /* The transaction's last answer is in: its result will be ready to return. */
 static void complete(struct mem_unit *u, uint16_t id, uint64_t now)
 {
   struct txn *t = &u->pool.t[id];
+  if (t->kind == TXN_ELSEWHERE) finish(u, t);
   if (is_image_load(t)) {
     t->filtered = now + t->stages.pipe + t->extra;
     for (uint64_t at; (id = image_queue_result(&u->images, &u->pool, &at)) != TXN_NONE;)
@@ -174,8 +177,6 @@ static void complete(struct mem_unit *u, uint16_t id, uint64_t now)
     wheel_add(&u->results, now,
               (struct wheel_event){.id = id, .at = now + t->stages.pipe + t->extra});
 }
-
-static void finish(struct mem_unit *u, struct txn *t);
 
 /* Has a try_wait its answer? */
 static bool tried(struct mem_unit *u, struct txn *t, uint64_t now)
@@ -227,7 +228,7 @@ static bool comes_behind(const struct mem_unit *u, const struct txn *t, uint64_t
 {
   for (unsigned i = 0; i < u->pool.fresh; i++) {
     const struct txn *o = &u->pool.t[i];
-    if (o->kind != TXN_STRONG || !o->line || o->warp != t->warp || o->sub_core != t->sub_core ||
+    if ((o->kind != TXN_STRONG && o->kind != TXN_ELSEWHERE) || !o->line || o->warp != t->warp || o->sub_core != t->sub_core ||
         o->issued >= t->issued)
       continue;
     for (unsigned k = 0; k < o->n_lines; k++)
@@ -285,6 +286,14 @@ static void book_sectors(struct mem_unit *u, const struct txn *t, unsigned n)
   t->grid->sectors[code_number(&t->grid->code, t->inst)] += n;
 }
 
+static void book_load(struct mem_unit *u, const struct txn *t, const struct l1_access *r)
+{
+  u->stats->class_hits[t->mem_class] += count_sectors(r->hit) + count_sectors(r->merged);
+  u->stats->l1_hit_sectors += count_sectors(r->hit);
+  u->stats->l1_merge_sectors += count_sectors(r->merged);
+  u->stats->l1_miss_sectors += count_sectors(r->missed | r->passed);
+}
+
 static void load_lines(struct mem_unit *u, struct txn *t, uint16_t id, uint64_t now)
 {
   unsigned sectors = 0;
@@ -292,12 +301,42 @@ static void load_lines(struct mem_unit *u, struct txn *t, uint16_t id, uint64_t 
     struct txn_line l = t->line[i];
     struct l1_access r = l1_load(&u->l1, l.line, l.sectors, l.words, id);
     sectors += count_sectors(l.sectors);
-    u->stats->class_hits[t->mem_class] += count_sectors(r.hit) + count_sectors(r.merged);
-    u->stats->l1_hit_sectors += count_sectors(r.hit);
-    u->stats->l1_merge_sectors += count_sectors(r.merged);
-    u->stats->l1_miss_sectors += count_sectors(r.missed);
+    book_load(u, t, &r);
     if (r.hit != l.sectors) t->waiting++;
     if (r.missed) send(u, id, REQ_READ, (struct txn_line){.line = l.line, .sectors = r.missed}, now);
+  }
+  u->stats->l1_read_sectors += sectors;
+  book_sectors(u, t, sectors);
+}
+
+/* A line of another node's memory: its lanes get what L1 has of it, or has asked for. */
+static void load_elsewhere(struct mem_unit *u, struct txn *t, const struct txn_line *l, uint8_t home, uint64_t now)
+{
+  const uint64_t name = l->line | LINE_ELSEWHERE;
+  const struct l1_access r = l1_load(&u->l1, name, l->sectors, l->words, t->id);
+  book_load(u, t, &r);
+  if (r.hit) mem_access_elsewhere(&u->access, t, l->line, r.hit, l1_bytes(&u->l1, name));
+  if (r.hit != l->sectors) t->waiting++;
+  if (r.passed) sm_port_send(&u->port, t, REQ_STRONG, *l, home, now);
+  if (r.missed)
+    sm_port_send(&u->port, t, REQ_READ, (struct txn_line){.line = l->line, .sectors = r.missed, .words = r.miss}, home,
+                 now);
+}
+
+/* Where a page has moved since the access was sorted, its line is asked of whoever has it now. */
+static void elsewhere_lines(struct mem_unit *u, struct txn *t, uint64_t now)
+{
+  unsigned sectors = 0;
+  for (unsigned i = 0; i < t->n_lines; i++) {
+    struct txn_line *l = &t->line[i];
+    const uint8_t home = home_of(t, l->line);
+    sectors += count_sectors(l->sectors);
+    if (place_is_node(home)) {
+      load_elsewhere(u, t, l, home, now);
+      continue;
+    }
+    t->waiting++;
+    send_strong(u, t, l, now);
   }
   u->stats->l1_read_sectors += sectors;
   book_sectors(u, t, sectors);
@@ -309,6 +348,7 @@ static void store_lines(struct mem_unit *u, struct txn *t, uint16_t id, uint64_t
   unsigned sectors = 0;
   for (unsigned i = 0; i < t->n_lines; i++) {
     sectors += count_sectors(t->line[i].sectors);
+    l1_forget(&u->l1, t->line[i].line);
     l1_store(&u->l1, t->line[i].line, t->line[i].words);
     send(u, id, REQ_WRITE, t->line[i], now);
   }
@@ -334,7 +374,7 @@ static void read_sources(struct mem_unit *u, struct mem_client *c, struct txn *t
   unsigned step = t->stages.data ? mem_stages_register(u->params, t->grid->lanes) : 0;
   emulate_open(c->emulate, w, t, address, data, step, now);
   if (w->step->ops->execute(w->step, &t->access->effect, u->access.fault)) mem_access_sort(&u->access, t, now);
-  emulate_close(c->emulate, w, t, t->kind == TXN_STRONG || t->kind == TXN_CLUSTER);
+  emulate_close(c->emulate, w, t, mem_access_waits(t));
 }
 
 static void finish(struct mem_unit *u, struct txn *t)
@@ -352,6 +392,7 @@ static void strong_lines(struct mem_unit *u, struct txn *t, uint64_t now)
   unsigned sectors = 0;
   for (unsigned i = 0; i < t->n_lines; i++) {
     sectors += count_sectors(t->line[i].sectors);
+    if (mem_op_writes(t->op)) l1_forget(&u->l1, t->line[i].line);
     send_strong(u, t, &t->line[i], now);
   }
   book_sectors(u, t, sectors);
@@ -412,6 +453,8 @@ static void grant(struct mem_unit *u, struct mem_client *c, uint64_t now)
     load_lines(u, t, id, now);
   else if (t->kind == TXN_STRONG)
     strong_lines(u, t, now);
+  else if (t->kind == TXN_ELSEWHERE)
+    elsewhere_lines(u, t, now);
   if (t->kind == TXN_CLUSTER || t->far)
     access_cluster(u, t, id, now);
   else if (t->kind == TXN_COPY) {
@@ -427,7 +470,7 @@ static void grant(struct mem_unit *u, struct mem_client *c, uint64_t now)
     send(u, id, REQ_SERVICE, (struct txn_line){0}, now);
   }
   if (t->after_copies || t->lanes_away) t->waiting = 1;
-  if (t->kind != TXN_STRONG) txn_return_lines(&u->pool, t);
+  if (t->kind != TXN_STRONG && t->kind != TXN_ELSEWHERE) txn_return_lines(&u->pool, t);
   if (t->waiting == 0) complete(u, id, now);
 }
 
@@ -445,6 +488,7 @@ static bool can_grant(const struct mem_unit *u, const struct mem_client *c, uint
 
 struct fill_ctx {
   struct mem_unit *u;
+  uint64_t line; /* by its name in messages */
   uint64_t now;
 };
 
@@ -452,6 +496,22 @@ static void filled(void *ctx, uint32_t id)
 {
   struct fill_ctx *f = ctx;
   line_done(f->u, (uint16_t)id, f->now);
+}
+
+static void filled_elsewhere(void *ctx, uint32_t id, unsigned sectors, const uint8_t *bytes, bool whole)
+{
+  struct fill_ctx *f = ctx;
+  mem_access_elsewhere(&f->u->access, &f->u->pool.t[id], f->line, sectors, bytes);
+  if (whole) line_done(f->u, (uint16_t)id, f->now);
+}
+
+static void fill(struct mem_unit *u, const struct mem_reply *r, uint64_t now)
+{
+  struct fill_ctx f = {.u = u, .line = r->line, .now = now};
+  if (u->pool.t[r->txn].kind == TXN_ELSEWHERE)
+    l1_fill_elsewhere(&u->l1, r->line | LINE_ELSEWHERE, r->sectors, filled_elsewhere, &f);
+  else
+    l1_fill(&u->l1, r->line, r->sectors, filled, &f);
 }
 
 /* The last answer, of a slice or, when some lanes went to other CTAs, of the network, has everything. */
@@ -480,12 +540,12 @@ static void answer(struct mem_unit *u, struct mem_reply r, uint64_t now)
     return;
   }
   if (r.kind == REQ_READ) {
-    l1_fill(&u->l1, r.line, r.sectors, filled, &(struct fill_ctx){.u = u, .now = now});
+    fill(u, &r, now);
     return;
   }
   struct txn *t = &u->pool.t[r.txn];
   t->grid->last_answer = now * u->period;
-  if (r.kind == REQ_STRONG) strong_answer(u, t);
+  if (r.kind == REQ_STRONG && t->kind == TXN_STRONG) strong_answer(u, t);
   if (r.kind == REQ_SERVICE) {
     warp_hold_until(u->client[t->sub_core].warps, t->warp, now + 1);
     wake(u, t, now + 1);

@@ -474,16 +474,6 @@ picos sm_run(void *self, picos from, picos to)
   return m->cycle == CYCLE_NEVER ? TIME_NEVER : m->cycle * m->period;
 }
 
-static lane_mask lanes_in_line(const struct mem_effect *m, uint64_t line)
-{
-  lane_mask in = 0;
-  for (lane_mask l = m->lanes; l; l &= l - 1) {
-    unsigned i = bits_first(l);
-    if (m->addr[i] / LINE_BYTES == line) in |= (lane_mask)1 << i;
-  }
-  return in;
-}
-
 static void count_part(struct cluster_load *load, unsigned sm, uint32_t bytes)
 {
   unsigned i = 0;
@@ -522,7 +512,7 @@ bool sm_line_op(struct sm *m, const struct mem_req *r, struct line_op *o)
 {
   struct txn *t = &m->mem.pool.t[r->txn];
   struct step_warp *w = m->sub_core[t->sub_core].warps.slot[t->warp].step;
-  lane_mask lanes = lanes_in_line(&t->access->mem, line_number(r->line));
+  lane_mask lanes = mem_access_lanes(&t->access->mem, line_number(r->line), ALL_SECTORS);
   return w->ops->line_op && w->ops->line_op(w, &t->access->effect, lanes, o);
 }
 
@@ -536,8 +526,12 @@ bool sm_perform(struct sm *m, const struct mem_req *r, picos now, struct gmem_vi
   if (t->kind == TXN_COPY)
     return w->ops->copy_part(w, &t->access->effect, r->words, line_number(r->line) * LINE_BYTES, LINE_BYTES,
                              direct, f);
-  if (r->kind == REQ_STRONG)
-    return w->ops->perform(w, &t->access->effect, lanes_in_line(&t->access->mem, line_number(r->line)), direct, f);
+  if (r->kind == REQ_READ && direct->window) { /* from elsewhere */
+    l1_land(&m->mem.l1, r->words, r->sectors, direct->window->bytes);
+    return true;
+  }
+  if (r->kind == REQ_STRONG || r->kind == REQ_READ)
+    return w->ops->perform(w, &t->access->effect, mem_access_lanes(&t->access->mem, line_number(r->line), ALL_SECTORS), direct, f);
   t->access->effect.clock = now / m->period;
   t->access->effect.time_ns = now / 1000;
   return w->ops->step(w, slot->path, &t->access->effect, f);

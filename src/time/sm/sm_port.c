@@ -1,7 +1,6 @@
 #include "time/sm/sm_port.h"
 
 enum { REQ_QUEUE_CAP = 4096, REPLY_QUEUE_CAP = 8192 };
-enum { ALL_SECTORS = (1 << SECTORS_PER_LINE) - 1 };
 
 void sm_port_init(struct sm_port *p, struct arena *a, const struct params *params, unsigned sm, unsigned messages)
 {
@@ -55,7 +54,7 @@ static uint64_t take(struct sm_port *p, enum req_kind kind, unsigned sectors, ui
 /* In cycle `at`, or, where its page is not known, when it is. */
 static void translate(struct sm_port *p, struct mem_req *r, uint64_t at)
 {
-  const bool named = !mem_req_is_service(r->kind) && !(r->line & TXN_LOCAL_LINE);
+  const bool named = !mem_req_is_service(r->kind) && !(r->line & LINE_LOCAL);
   if (named && !p->pages.tables) at = tlb_translate(&p->tlb, r->line, at, p->stats);
   r->arrive = at * p->period + p->request_time;
   if (named && p->pages.tables && !page_wait_known(&p->pages, r->line))

@@ -382,8 +382,7 @@ static bool enter_queue(struct sub_core *p, struct passing x)
 /* Nobody overwrites the access before the next instruction issues, and nobody else needs it. */
 static void return_access(struct sub_core *p, struct txn *t)
 {
-  bool kept = t->kind == TXN_STRONG || t->kind == TXN_CLUSTER || t->kind == TXN_COPY || t->lanes_away ||
-              t->tries || mem_access_comes_late(&p->ports.mem->access, t);
+  bool kept = mem_access_waits(t) || t->kind == TXN_COPY || t->lanes_away || t->tries || mem_access_comes_late(&p->ports.mem->access, t);
   bool asked = p->observers && p->observers->unordered;
   if (!asked && !p->emulate && !kept) txn_return_access(&p->ports.mem->pool, t);
 }
@@ -536,18 +535,20 @@ static bool dispatch(struct sub_core *p, const struct passing *x)
 
 /* --- what the warp does next ----------------------------------------------------------------------------- */
 
-/* Fences, sleep and barriers hold the warp. */
+/* Fences, sleep and barriers hold the warp. What an acquire has to do with L1 is done here, too. */
 static void hold_warp(struct sub_core *p, const struct passing *x)
 {
   const struct params *q = p->params;
   const struct inst *in = x->inst;
   const struct effect *e = x->effect;
-  if (!e->exec) return;
+  const uint32_t some = INST_MEMBAR | INST_SLEEP | INST_BAR | INST_EMPTIES_L1;
+  if (!(in->flags & some) || !e->exec) return;
   if (in->flags & INST_MEMBAR) {
     uint32_t cycles[] = {q->membar_cta_cycles, q->membar_gpu_cycles, q->membar_sys_cycles};
     x->w->fence_waits = in->scope != SCOPE_CTA; /* a CTA sees its stores in L1 */
     hold(p, x->warp, WS_MEMBAR, x->now + cycles[in->scope]);
   }
+  if (in->flags & INST_EMPTIES_L1) l1_acquire(&p->ports.mem->l1);
   if ((in->flags & INST_SLEEP) && x->w->step->paths.n_ready == 1) {
     const uint64_t asked = (uint64_t)e->sleep_ns * 1000 / p->ports.mem->period, poll = q->issue_sleep_poll_cycles;
     hold(p, x->warp, WS_SLEEPING, x->now + (e->sleep_polls && poll < asked ? poll : asked));

@@ -22,6 +22,8 @@ enum {
 enum txn_kind {
   TXN_GLOBAL,  /* loads and stores through L1; lines listed */
   TXN_STRONG,  /* performed on the memory side; effect kept until the answer */
+  TXN_ELSEWHERE, /* loads, through L1, of memory of other nodes: performed with the bytes that L1 has or gets; effect
+                    kept until the last of them */
   TXN_CLUSTER, /* performed in shared memory of other SMs; effect kept until the answer */
   TXN_SHARED,  /* shared memory; passes counted */
   TXN_CONST,   /* LDC */
@@ -29,9 +31,6 @@ enum txn_kind {
   TXN_OTHER,   /* SHFL, S2R …: through the queue, no memory */
   TXN_SERVICE, /* runtime service: the warp is stepped on the memory side */
 };
-
-/* Local memory of a warp slot: a region of line numbers of its own, above all global lines. */
-#define TXN_LOCAL_LINE ((uint64_t)1 << 56)
 
 struct txn_line {
   uint64_t line;

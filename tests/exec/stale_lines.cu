@@ -1,0 +1,130 @@
+// L1 keeps lines of the host's memory as they were (--set l1.remote=false: it does not): a plain load may see what was there before, until the
+// thread acquires, its SM writes there or a kernel begins. What must be fresh then is: threads of a CTA behind a barrier, CTAs behind a barrier of
+// the grid, a kernel behind the host.
+#include "check.h"
+#include <cooperative_groups.h>
+
+__device__ unsigned load(const unsigned *p)
+{
+  unsigned v;
+  asm volatile("ld.weak.global.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+  return v;
+}
+
+// The host changes data[0] from 1 to 2 between two loads, and says so in flag[0].
+__global__ void litmus(const unsigned *data, volatile unsigned *flag, unsigned *out)
+{
+  out[0] = load(data);
+  long long begin = clock64();
+  out[1] = load(data + 1); // of the same sector
+  __threadfence_block();
+  long long end = clock64();
+  out[4] = unsigned(end - begin);
+  flag[0] = 1;
+  while (flag[1] != 1);
+  out[2] = load(data);
+  __threadfence_system();
+  begin = clock64();
+  out[3] = load(data);
+  __threadfence_block();
+  end = clock64();
+  out[5] = unsigned(end - begin);
+}
+
+// Each thread reads 32 words of its own, one after the other: a sector holds eight.
+__global__ void strided(const unsigned *data, unsigned *out)
+{
+  unsigned i = blockIdx.x * blockDim.x + threadIdx.x, sum = 0;
+  for (unsigned k = 0; k < 32; k++) sum += load(data + i * 32 + k);
+  out[i] = sum;
+}
+
+__device__ unsigned mix(unsigned x)
+{
+  x = (x ^ x >> 15) * 0x2c1b3c6du;
+  return x ^ x >> 12;
+}
+
+// Loads that nobody waits for are on their way when the words they want are written, all of them within a CTA. What was written is read while it
+// is on its way, and once more when it has long been there.
+__global__ void exchange(unsigned *data, unsigned *wrong)
+{
+  const unsigned n = blockDim.x, t = threadIdx.x;
+  unsigned *mine = data + blockIdx.x * n, old = 0;
+  for (unsigned round = 1; round <= 24; round++) {
+    const unsigned key = mix(round) % n;
+    old += load(mine + (t * 7 + round) % n);
+    if (round % 3 == 0) atomicExch(mine + (t ^ key), round * n + t);
+    else mine[t ^ key] = round * n + t;
+    old += load(mine + (t * 5 + round) % n);
+    __syncthreads();
+    const unsigned at = mix(t + round) % n, expected = round * n + (at ^ key);
+    if (load(mine + at) != expected) atomicAdd(wrong, 1);
+    __nanosleep(4000);
+    if (load(mine + at) != expected) atomicAdd(wrong, 1);
+    __syncthreads();
+  }
+  if (old == 12345) wrong[1] = old;
+}
+
+// The same between CTAs, which are on SMs of their own.
+__global__ void exchange_grid(unsigned *data, unsigned *wrong)
+{
+  const unsigned n = blockDim.x * gridDim.x, t = blockIdx.x * blockDim.x + threadIdx.x;
+  for (unsigned round = 1; round <= 8; round++) {
+    load(data + (t * 7 + round) % n);
+    data[(t + round * blockDim.x) % n] = round * n + t;
+    load(data + (t * 5 + round) % n);
+    cooperative_groups::this_grid().sync();
+    const unsigned at = mix(t + round) % n;
+    if (load(data + at) != round * n + (at + n - round * blockDim.x % n) % n) atomicAdd(wrong, 1);
+    cooperative_groups::this_grid().sync();
+  }
+}
+
+int main()
+{
+  const unsigned n = 4 * 128;
+  unsigned *data, *device, *out, seen[6];
+  volatile unsigned *flag;
+  CUDA(cudaHostAlloc(&data, n * 32 * 4, cudaHostAllocMapped));
+  CUDA(cudaHostAlloc((void **)&flag, 64, cudaHostAllocMapped));
+  CUDA(cudaMalloc(&out, n * 4));
+  flag[0] = flag[1] = 0;
+  data[0] = 1;
+  litmus<<<1, 1>>>(data, flag, out);
+  while (flag[0] != 1);
+  data[0] = 2;
+  flag[1] = 1;
+  CUDA(cudaMemcpy(seen, out, sizeof seen, cudaMemcpyDeviceToHost));
+  CHECK(seen[0] == 1 && seen[3] == 2 && (seen[2] == 1 || seen[2] == 2));
+  printf("before %u, no fence %u, fence %u; again %s, behind the fence %s\n", seen[0], seen[2], seen[3],
+         seen[4] < 200 ? "from L1" : "from afar", seen[5] < 200 ? "from L1" : "from afar");
+
+  for (unsigned i = 0; i < n * 32; i++) data[i] = i;
+  cudaEvent_t a, b;
+  float ms;
+  CUDA(cudaEventCreate(&a));
+  CUDA(cudaEventCreate(&b));
+  for (unsigned k = 1; k <= 2; k++) { // the host's changes count between launches
+    CUDA(cudaEventRecord(a));
+    strided<<<4, n / 4>>>(data, out);
+    CUDA(cudaEventRecord(b));
+    CUDA(cudaEventSynchronize(b));
+    unsigned sum[n];
+    CUDA(cudaMemcpy(sum, out, sizeof sum, cudaMemcpyDeviceToHost));
+    for (unsigned i = 0; i < n; i++) CHECK(sum[i] == k * (32 * 32 * i + 31 * 16));
+    for (unsigned i = 0; i < n * 32; i++) data[i] *= 2;
+  }
+  CUDA(cudaEventElapsedTime(&ms, a, b));
+
+  for (unsigned i = 0; i < n; i++) data[i] = 0;
+  CUDA(cudaMalloc(&device, 8));
+  CUDA(cudaMemset(device, 0, 8));
+  exchange<<<4, 128>>>(data, device);
+  for (unsigned i = 0; i < n; i++) data[i] = 0;
+  void *args[] = {&data, &device};
+  CUDA(cudaLaunchCooperativeKernel(exchange_grid, 4, 128, args, 0, 0));
+  CUDA(cudaMemcpy(seen, device, 4, cudaMemcpyDeviceToHost));
+  CHECK(seen[0] == 0);
+}
