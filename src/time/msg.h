@@ -16,7 +16,8 @@ enum { GRID_SLOTS = 128, GRID_NONE = GRID_SLOTS };
 
 /* The granule of messages: a line and its sectors. Caches have tags of as much; none of another line is modelled
  * (params.def: l1.line, l2.line), one with shorter lines would look its parts of the sectors up. */
-enum { LINE_BYTES = 128, SECTOR_BYTES = 32, SECTORS_PER_LINE = 4, ALL_SECTORS = (1 << SECTORS_PER_LINE) - 1, WORD_BYTES = 4 };
+enum { LINE_BYTES = 128, SECTOR_BYTES = 32, SECTORS_PER_LINE = 4, WORD_BYTES = 4,
+       ALL_SECTORS = (1 << SECTORS_PER_LINE) - 1 /* a mask */ };
 
 /* Of the sectors, those of which all words are in the mask. */
 static inline unsigned whole_sectors(unsigned sectors, uint32_t words)
@@ -43,8 +44,8 @@ static inline unsigned count_sectors(unsigned mask)
 
 /* A line by its name in messages and caches: its address space and its number there, address / LINE_BYTES. Addresses
  * have 49 bits (base/gmem.c), so there is room: equal addresses of two spaces are different lines wherever lines are
- * compared. Local memory has names of its own above all of them, and in L1 so has what other nodes' memory holds: a page
- * may come here while L1 still has lines of it as it was there. */
+ * compared. Local memory has names of its own above all of them, and in L1 so has memory of other nodes: a page may
+ * come here while L1 still has lines of it as it was there. */
 enum { LINE_SPACE_SHIFT = 44 };
 #define LINE_LOCAL ((uint64_t)1 << 56)
 #define LINE_ELSEWHERE ((uint64_t)1 << 57)

@@ -15,8 +15,8 @@
  *           read: what others write there is not seen until the line goes. It goes with the next fence that acquires
  *           (l1_acquire), and with what this SM writes there (l1_forget), which also take from misses in flight what
  *           may be old: those who wait for it get it, nobody after them
- *   callers the memory unit: when a transaction is granted (l1_load, l1_store), when an answer comes (l1_fill); the hub,
- *           when bytes come from another node (l1_land)
+ *   callers the memory unit: when a transaction is granted (l1_load, l1_store), when an answer comes (l1_fill); the
+ *           hub, when bytes come from another node (l1_land)
  */
 #ifndef WS_TIME_MEM_L1_H
 #define WS_TIME_MEM_L1_H

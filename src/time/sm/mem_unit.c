@@ -228,9 +228,8 @@ static bool comes_behind(const struct mem_unit *u, const struct txn *t, uint64_t
 {
   for (unsigned i = 0; i < u->pool.fresh; i++) {
     const struct txn *o = &u->pool.t[i];
-    if ((o->kind != TXN_STRONG && o->kind != TXN_ELSEWHERE) || !o->line || o->warp != t->warp || o->sub_core != t->sub_core ||
-        o->issued >= t->issued)
-      continue;
+    if ((o->kind != TXN_STRONG && o->kind != TXN_ELSEWHERE) || !o->line) continue;
+    if (o->warp != t->warp || o->sub_core != t->sub_core || o->issued >= t->issued) continue;
     for (unsigned k = 0; k < o->n_lines; k++)
       if (o->line[k].line == line && o->line[k].away) return true;
   }

@@ -530,8 +530,10 @@ bool sm_perform(struct sm *m, const struct mem_req *r, picos now, struct gmem_vi
     l1_land(&m->mem.l1, r->words, r->sectors, direct->window->bytes);
     return true;
   }
-  if (r->kind == REQ_STRONG || r->kind == REQ_READ)
-    return w->ops->perform(w, &t->access->effect, mem_access_lanes(&t->access->mem, line_number(r->line), ALL_SECTORS), direct, f);
+  if (r->kind == REQ_STRONG || r->kind == REQ_READ) {
+    const lane_mask lanes = mem_access_lanes(&t->access->mem, line_number(r->line), ALL_SECTORS);
+    return w->ops->perform(w, &t->access->effect, lanes, direct, f);
+  }
   t->access->effect.clock = now / m->period;
   t->access->effect.time_ns = now / 1000;
   return w->ops->step(w, slot->path, &t->access->effect, f);

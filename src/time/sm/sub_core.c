@@ -382,7 +382,8 @@ static bool enter_queue(struct sub_core *p, struct passing x)
 /* Nobody overwrites the access before the next instruction issues, and nobody else needs it. */
 static void return_access(struct sub_core *p, struct txn *t)
 {
-  bool kept = mem_access_waits(t) || t->kind == TXN_COPY || t->lanes_away || t->tries || mem_access_comes_late(&p->ports.mem->access, t);
+  bool kept = mem_access_waits(t) || t->kind == TXN_COPY || t->lanes_away || t->tries ||
+              mem_access_comes_late(&p->ports.mem->access, t);
   bool asked = p->observers && p->observers->unordered;
   if (!asked && !p->emulate && !kept) txn_return_access(&p->ports.mem->pool, t);
 }
