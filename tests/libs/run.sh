@@ -18,7 +18,7 @@ else
   echo "not ok libs kernels: older than their sources; run src/libs/kernels/build.sh"
   failed=1
 fi
-[ $# -gt 0 ] || set -- products large narrow scaled vectors mixed level2 level3 triangular legacy legacy_level2 xt fourier names networks pooling graphs attention ctc sampler random sparse sparse_kinds sparse_vectors sorting systems tridiagonal incomplete dense eigen threads profiler
+[ $# -gt 0 ] || set -- products large narrow scaled vectors mixed level2 level3 triangular legacy legacy_level2 xt fourier names networks pooling graphs attention ctc sampler random sparse sparse_kinds sparse_vectors sorting systems tridiagonal incomplete dense eigen sparse_solver threads profiler
 lacking=''
 if [ ! -f "$libs/libwarpstep-libs.so" ]; then
   lacking="no libraries in $libs"
@@ -78,7 +78,7 @@ for name; do
     # A function that the headers declare and nobody exports would end a program in the loader. Not functions: names of types; that of a
     # compute type is inline in C++; cuSPARSE's are declared and not in NVIDIA's library either.
     headers=$(dirname "$nvcc")/../include
-    missing=$(comm -23 <(grep -hvE '^ *(\*|//|/\*)|static inline|#' "$headers"/cu{blas,blas_api,blasLt,blasXt,fft,fftXt,rand,sparse,solverDn,solverSp,solverRf}.h |
+    missing=$(comm -23 <(grep -hvE '^ *(\*|//|/\*)|static inline|#' "$headers"/cu{blas,blas_api,blasLt,blasXt,fft,fftXt,rand,sparse,solverDn,solverSp,solverSp_LOWLEVEL_PREVIEW,solverRf}.h |
       grep -oE '\bcu(blas|fft|rand|sparse|solver)[A-Z][A-Za-z0-9_]* *\(' | tr -d ' (' |
       grep -vE '^cufft(Double)?(Real|Complex)$|^cublasMigrateComputeType$|^cusparse([SDCZ](bsr|csr2gebsr|gebsr).*_bufferSizeExt|Xgebsr2csr)$' | sort -u) \
       <(nm -D --defined-only "$libs/libwarpstep-libs.so" | sed 's/.* //; s/@.*//' | sort -u) | paste -sd ' ')
@@ -95,6 +95,7 @@ for name; do
     networks | pooling | graphs | attention | ctc | sampler) needs=(-lcudnn) ;;
     dense) needs=(-lcusolver) ;;
     eigen) needs=(-lcusolver -lcublas) ;;
+    sparse_solver) needs=(-lcusolver -lcusparse) ;;
     threads) needs=(-lcublas -lcufft -lcurand -lcusparse) ;;
     sparse | sparse_kinds | sparse_vectors | sorting | systems | tridiagonal | incomplete) needs=(-lcusparse) ;;
     random) needs=(-Isrc -lcurand) ;;
