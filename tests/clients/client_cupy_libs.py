@@ -72,6 +72,11 @@ def sparse():
     same(gpu_linalg.spsolve_triangular(gpu.csr_matrix(t), gx), np.linalg.solve(t.toarray(), x), atol=1e-9)
     q = (m @ m.T + 10 * cpu.eye(60)).tocsr()
     same(gpu_linalg.cg(gpu.csr_matrix(q), gx, rtol=1e-10)[0], np.linalg.solve(q.toarray(), x), atol=1e-7)
+    for kind, near in (np.float32, 1e-4), (np.float64, 1e-10), (np.complex64, 1e-4), (np.complex128, 1e-10):
+        a = (m + 9 * cpu.eye(60) + (1j * n if np.dtype(kind).kind == "c" else n)).tocsr().astype(kind)
+        b = np.stack([x, -2 * x], 1).astype(kind)
+        same(gpu_linalg.spsolve(gpu.csr_matrix(a), cp.asarray(b)), np.linalg.solve(a.toarray(), b), atol=near)
+        same(gpu_linalg.factorized(gpu.csr_matrix(a))(cp.asarray(b)), np.linalg.solve(a.toarray(), b), atol=near)
 
 
 tests = [products, fourier, solvers, spectra, random_numbers]

@@ -157,13 +157,13 @@ PUBLIC solver_status cusolverRfSetResetValuesFastMode(struct rf *h, int fast)
 }
 
 /* What the program hands over, on the host. */
-struct part {
+struct rf_part {
   int count;
   const int *offsets, *columns;
 };
 struct setup {
   int n, batch;
-  struct part a, l, u;
+  struct rf_part a, l, u;
   const int *p, *q;
   const char *function;
 };
@@ -186,7 +186,7 @@ static bool invert(const int *p, int n, int *back)
 }
 
 /* Offsets ascend from 0 to the number of elements, and indices are below n. */
-static bool good_part(const struct part *m, int n)
+static bool good_part(const struct rf_part *m, int n)
 {
   if (m->count < 0 || !m->offsets || (m->count && !m->columns) || m->offsets[0] != 0 || m->offsets[n] != m->count)
     return false;
@@ -207,7 +207,7 @@ static int ascending(const void *a, const void *b)
 static solver_status make_m(struct rf *h, const struct setup *s)
 {
   const int n = s->n;
-  const struct part *const parts[] = {&s->l, &s->u};
+  const struct rf_part *const parts[] = {&s->l, &s->u};
   const int64_t most = (int64_t)s->l.count + s->u.count + n;
   struct sp_pattern m = {n, n, sp_room(n + INT64_C(1), sizeof(int)),
                          most > INT32_MAX ? NULL : sp_room(most, sizeof(int))};

@@ -390,10 +390,11 @@ static solver_status count_in_box(const struct sp_handle *h, int t, const struct
                                                   const int *columns, corner low, corner high, int *found)             \
   {                                                                                                                    \
     const struct sp_csr a = MATRIX;                                                                                    \
-    return count_in_box(h, t, &a, CMPLX(low.re, low.im), CMPLX(high.re, high.im), found, __func__);                    \
+    const sp_number from = sp_complex(low.re, low.im), to = sp_complex(high.re, high.im);                              \
+    return count_in_box(h, t, &a, from, to, found, __func__);                                                         \
   }
 
 FUNCTIONS(S, float, float, SOLVER_S, (double)near, struct complex_f32)
 FUNCTIONS(D, double, double, SOLVER_D, near, struct complex_f64)
-FUNCTIONS(C, struct complex_f32, float, SOLVER_C, CMPLX(near.re, near.im), struct complex_f32)
-FUNCTIONS(Z, struct complex_f64, double, SOLVER_Z, CMPLX(near.re, near.im), struct complex_f64)
+FUNCTIONS(C, struct complex_f32, float, SOLVER_C, sp_complex(near.re, near.im), struct complex_f32)
+FUNCTIONS(Z, struct complex_f64, double, SOLVER_Z, sp_complex(near.re, near.im), struct complex_f64)

@@ -60,8 +60,8 @@ sp_number sp_get(int t, const void *p, int64_t i)
   switch (t) {
   case SOLVER_S: return (double)((const float *)p)[i];
   case SOLVER_D: return ((const double *)p)[i];
-  case SOLVER_C: return CMPLX(((const float *)p)[2 * i], ((const float *)p)[2 * i + 1]);
-  default: return CMPLX(((const double *)p)[2 * i], ((const double *)p)[2 * i + 1]);
+  case SOLVER_C: return sp_complex(((const float *)p)[2 * i], ((const float *)p)[2 * i + 1]);
+  default: return sp_complex(((const double *)p)[2 * i], ((const double *)p)[2 * i + 1]);
   }
 }
 void sp_put(int t, void *p, int64_t i, sp_number v)

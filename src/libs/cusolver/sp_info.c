@@ -46,13 +46,15 @@ static bool is_qr(uint64_t kind)
   return kind == SP_QR_PLAN || kind == SP_QR_HOST;
 }
 
-/* LU keeps the columns' order; programs that want another one permute the matrix. */
+/* LU keeps the columns' order; programs that want another one permute the matrix. QR of few columns does, too: there
+ * is nothing to win, and it rounds like other libraries'. */
 static bool find_order(struct sp_info *i)
 {
+  enum { FEW = 32 };
   const struct sp_pattern *p = &i->pattern;
   i->order = sp_room(p->n, sizeof *i->order);
   if (!i->order) return false;
-  if (i->kind == SP_LU_HOST) return sp_order_symmetric(SP_ORDER_NONE, p, i->order);
+  if (i->kind == SP_LU_HOST || (is_qr(i->kind) && p->n <= FEW)) return sp_order_columns(SP_ORDER_NONE, p, i->order);
   if (is_qr(i->kind) && p->m != p->n) return sp_order_columns(SP_ORDER_AMD, p, i->order);
   return sp_order_symmetric(SP_ORDER_AMD, p, i->order);
 }

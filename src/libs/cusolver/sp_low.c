@@ -320,5 +320,5 @@ ANALYSIS_QR(csrqrAnalysisBatched, SP_QR_PLAN)
 
 FUNCTIONS(S, float, float, SOLVER_S, (double)shift)
 FUNCTIONS(D, double, double, SOLVER_D, shift)
-FUNCTIONS(C, struct complex_f32, float, SOLVER_C, CMPLX(shift.re, shift.im))
-FUNCTIONS(Z, struct complex_f64, double, SOLVER_Z, CMPLX(shift.re, shift.im))
+FUNCTIONS(C, struct complex_f32, float, SOLVER_C, sp_complex(shift.re, shift.im))
+FUNCTIONS(Z, struct complex_f64, double, SOLVER_Z, sp_complex(shift.re, shift.im))

@@ -78,13 +78,13 @@ static int choose(const struct search *s, int top, const sp_number *x, int diago
   return row >= 0 && there && cabs(x[diagonal]) >= threshold * most ? diagonal : row;
 }
 
-struct column {
+struct columns_of_a {
   const struct sp_pattern *turned;
   const int *source;
   const sp_number *values;
 };
 
-static bool factor_column(struct sp_lu *f, struct search *s, const struct column *a, int j, double threshold,
+static bool factor_column(struct sp_lu *f, struct search *s, const struct columns_of_a *a, int j, double threshold,
                           sp_number *x)
 {
   const int c = f->q[j];
@@ -142,7 +142,7 @@ bool sp_lu_factorise(struct sp_lu *out, const struct sp_pattern *a, const sp_num
   bool good = f.p && f.q && f.place && f.l.at && f.u.at && f.diagonal && s.seen && s.stack && s.path && s.next && x &&
               sp_pattern_turn(&turned, a, &source);
   for (int j = 0; good && j < n; j++) f.p[j] = f.place[j] = -1, f.q[j] = q[j];
-  const struct column columns = {&turned, source, values};
+  const struct columns_of_a columns = {&turned, source, values};
   for (int j = 0; good && j < n; j++) good = factor_column(&f, &s, &columns, j, threshold, x);
   if (good) finish(&f);
   sp_pattern_free(&turned);

@@ -118,19 +118,19 @@ static bool invert(const int *p, int n, int *back)
   return true;
 }
 
-struct place {
+struct moved {
   int column, from;
 };
 static int by_column(const void *a, const void *b)
 {
-  const struct place *x = a, *y = b;
+  const struct moved *x = a, *y = b;
   if (x->column != y->column) return x->column < y->column ? -1 : 1;
   return (x->from > y->from) - (x->from < y->from);
 }
 
 /* Rows p and columns q of A become A, columns ascending; `map` is permuted like the elements. */
 static void permute(const struct sp_pattern *a, const int *p, const int *back, int base, int *offsets, int *columns,
-                    int *map, struct place *places, int *old_map)
+                    int *map, struct moved *places, int *old_map)
 {
   memcpy(old_map, map, (size_t)a->offsets[a->m] * sizeof *map);
   int used = 0;
@@ -138,7 +138,7 @@ static void permute(const struct sp_pattern *a, const int *p, const int *back, i
   for (int i = 0; i < a->m; i++) {
     const int first = used;
     for (int k = a->offsets[p[i]]; k < a->offsets[p[i] + 1]; k++)
-      places[used++] = (struct place){back[a->columns[k]], k};
+      places[used++] = (struct moved){back[a->columns[k]], k};
     qsort(places + first, (size_t)(used - first), sizeof *places, by_column);
     offsets[i + 1] = used + base;
   }
@@ -168,7 +168,7 @@ PUBLIC solver_status cusolverSpXcsrpermHost(const struct sp_handle *h, int m, in
   solver_status status = sp_pattern_read(&pattern, &a, __func__);
   if (status) return status;
   int *rows = sp_room(m, sizeof *rows), *back = sp_room(n, sizeof *back), *old = sp_room(count, sizeof *old);
-  struct place *places = sp_room(count, sizeof *places);
+  struct moved *places = sp_room(count, sizeof *places);
   status = rows && back && old && places ? SOLVER_SUCCESS : SOLVER_ALLOC_FAILED;
   if (!status && (!invert(p, m, rows) || !invert(q, n, back))) status = SOLVER_INVALID_VALUE;
   if (!status) permute(&pattern, p, back, cusparseGetMatIndexBase(d), offsets, columns, map, places, old);

@@ -24,10 +24,18 @@ bool sp_handle_is(const struct sp_handle *h);
 /* The numbers of the host's functions: all four types are reckoned in the widest. */
 typedef double complex sp_number;
 
+static inline sp_number sp_complex(double re, double im)
+{
+  const union {
+    double parts[2];
+    sp_number number;
+  } v = {{re, im}};
+  return v.number;
+}
 /* The product, without the recovery of infinities that C's operator has. */
 static inline sp_number sp_times(sp_number a, sp_number b)
 {
-  return CMPLX(creal(a) * creal(b) - cimag(a) * cimag(b), creal(a) * cimag(b) + cimag(a) * creal(b));
+  return sp_complex(creal(a) * creal(b) - cimag(a) * cimag(b), creal(a) * cimag(b) + cimag(a) * creal(b));
 }
 static inline double sp_square(sp_number a)
 {
