@@ -52,7 +52,7 @@ static solver_status plan_of(struct sp_plan *plan, const struct sp_pattern *p)
 {
   int *order = sp_room(p->n, sizeof *order);
   solver_status status = SOLVER_ALLOC_FAILED;
-  if (order && sp_order_symmetric(SP_ORDER_AMD, p, order)) status = sp_plan_make(plan, SP_QR, p, order, true);
+  if (order && sp_order_columns(SP_ORDER_AMD, p, order)) status = sp_plan_make(plan, SP_QR, p, order, true);
   free(order);
   return status;
 }

@@ -55,7 +55,7 @@ static bool find_order(struct sp_info *i)
   i->order = sp_room(p->n, sizeof *i->order);
   if (!i->order) return false;
   if (i->kind == SP_LU_HOST || (is_qr(i->kind) && p->n <= FEW)) return sp_order_columns(SP_ORDER_NONE, p, i->order);
-  if (is_qr(i->kind) && p->m != p->n) return sp_order_columns(SP_ORDER_AMD, p, i->order);
+  if (is_qr(i->kind)) return sp_order_columns(SP_ORDER_AMD, p, i->order);
   return sp_order_symmetric(SP_ORDER_AMD, p, i->order);
 }
 

@@ -15,7 +15,7 @@ static bool graph_of(struct sp_pattern *out, const struct sp_pattern *a, const s
   const int n = a->n, most = a->offsets[a->m];
   struct sp_pattern g = {n, n, sp_room(n + INT64_C(1), sizeof(int)), sp_room(2 * (int64_t)most, sizeof(int))};
   int *seen = sp_room(n, sizeof(int));
-  const bool good = g.offsets && g.columns && seen;
+  const bool good = g.offsets && g.columns && seen && most <= INT32_MAX / 2;
   for (int i = 0, used = 0; good && i < n; i++) {
     const struct sp_pattern *const both[] = {a, turned};
     seen[i] = i + 1;
@@ -383,9 +383,9 @@ bool sp_order_columns(enum sp_order how, const struct sp_pattern *a, int *order)
 {
   struct sp_pattern g;
   if (how == SP_ORDER_NONE) return by(how, a, order);
-  const bool good = graph_of_columns(&g, a) && by(how, &g, order);
+  const bool fits = graph_of_columns(&g, a), good = fits && by(how, &g, order);
   sp_pattern_free(&g);
-  return good;
+  return good || (!fits && a->m == a->n && sp_order_symmetric(how, a, order));
 }
 
 /* A path from row `start` to a column without a row, by rows that may change theirs (Duff's MC21); depth first. */

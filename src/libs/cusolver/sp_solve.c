@@ -40,7 +40,9 @@ static solver_status plan_of(struct sp_plan *plan, enum sp_kind kind, const stru
 {
   int *order = sp_room(p->n, sizeof *order);
   solver_status status = SOLVER_ALLOC_FAILED;
-  if (order && sp_order_symmetric((enum sp_order)reorder, p, order)) status = sp_plan_make(plan, kind, p, order, false);
+  const enum sp_order how = (enum sp_order)reorder;
+  if (order && (kind == SP_QR ? sp_order_columns(how, p, order) : sp_order_symmetric(how, p, order)))
+    status = sp_plan_make(plan, kind, p, order, false);
   free(order);
   return status;
 }
