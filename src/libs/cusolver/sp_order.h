@@ -15,8 +15,8 @@ enum sp_order {
 
 /* order[j]: which row and column comes as the j-th, of the graph of A + A^T (square). False: no memory. */
 bool sp_order_symmetric(enum sp_order, const struct sp_pattern *a, int *order);
-/* The same for the columns alone, of the graph of A^T A, whose Cholesky factor has the places of QR's R. A square matrix
- * for which that graph is too large gets the order above. */
+/* The same for the columns alone, of the graph of A^T A, whose Cholesky factor has the places of QR's R. A square
+ * matrix for which that graph is too large gets the order above. */
 bool sp_order_columns(enum sp_order, const struct sp_pattern *a, int *order);
 
 /* row_of[j]: a row that has column j, each row for one column at most, for as many columns as possible; -1: none. Their
