@@ -8,6 +8,7 @@
 #include "base/host_memory.h"
 #include "base/json_out.h"
 #include "func/rv64/rv64_step.h"
+#include "host/linux/linux_in_hand.h"
 #include "host/linux/linux_report.h"
 #include "host/linux/linux_thread.h"
 #include "host/linux/linux_touched.h"
@@ -15,11 +16,6 @@
 #include "time/mem/page_tables.h"
 
 enum { PS_PER_NS = 1000, RETRY_NS = 1000, SCRATCH = 64, REG_A7 = 17 };
-
-/* Lines that the operating system has in its hands until its call ends. */
-struct written {
-  uint64_t first, lines;
-};
 
 struct linux_cores {
   struct linux_process *p;
@@ -33,8 +29,7 @@ struct linux_cores {
   struct linux_vm_watch watch;
   struct linux_touched touched; /* of tables */
   struct page_tables *tables;   /* that a GPU walks, too; NULL: none does */
-  struct written *written;
-  uint32_t n_written, written_room;
+  struct linux_in_hand in_hand; /* of a call that is being served */
   picos now, start; /* start: where time began, behind what ran without */
   uint64_t order, served;
   bool beside; /* GPUs have work: they are met at every slice */
@@ -63,51 +58,12 @@ static uint8_t *memory(void *ctx, uint64_t line)
   return memset(o->scratch[line % o->machine->cpu.homes], 0, COH_LINE_BYTES);
 }
 
-static bool in_hand(const struct linux_cores *o, uint64_t line)
-{
-  for (uint32_t i = o->n_written; i-- > 0;)
-    if (line - o->written[i].first < o->written[i].lines) return true;
-  return false;
-}
-
-static bool any_in_hand(const struct linux_cores *o, uint64_t first, uint64_t lines)
-{
-  for (uint32_t i = o->n_written; i-- > 0;)
-    if (first < o->written[i].first + o->written[i].lines && o->written[i].first < first + lines) return true;
-  return false;
-}
-
-static void take_in_hand(struct linux_cores *o, uint64_t first, uint64_t lines)
-{
-  struct written *last = o->n_written ? &o->written[o->n_written - 1] : NULL;
-  if (last && first >= last->first && first <= last->first + last->lines) {
-    last->lines = later(last->lines, first + lines - last->first);
-    return;
-  }
-  o->written = mem_more(o->written, o->n_written, &o->written_room, sizeof *o->written);
-  o->written[o->n_written++] = (struct written){first, lines};
-}
-
-/* Memory gets what caches have; but for lines that the system has already written in this call. */
 static void touch(void *ctx, uint64_t addr, uint64_t bytes, enum rv64_access access)
 {
   struct linux_cores *o = ctx;
   if (!bytes) return;
   if (o->tables) linux_touched_set(&o->touched, addr, bytes, true);
-  const uint64_t first = addr >> COH_LINE_SHIFT, lines = ((addr + bytes - 1) >> COH_LINE_SHIFT) - first + 1;
-  if (!any_in_hand(o, first, lines)) coh_system_to_memory(o->cpu->coherence, first, lines);
-  else
-    for (uint64_t i = 0; i < lines; i++)
-      if (!in_hand(o, first + i)) coh_system_to_memory(o->cpu->coherence, first + i, 1);
-  if (access == RV64_WRITE) take_in_hand(o, first, lines);
-}
-
-/* The call has ended: caches get what the system wrote. */
-static void let_go(struct linux_cores *o)
-{
-  for (uint32_t i = 0; i < o->n_written; i++)
-    coh_system_from_memory(o->cpu->coherence, o->written[i].first, o->written[i].lines);
-  o->n_written = 0;
+  linux_in_hand_take(&o->in_hand, o->cpu->coherence, addr, bytes, access == RV64_WRITE);
 }
 
 static void changed(void *ctx, uint64_t addr, uint64_t bytes, bool fresh)
@@ -189,7 +145,7 @@ static void give(struct linux_cores *o, uint32_t i, struct linux_thread *t)
     finish(o, LINUX_KILLED);
     return;
   }
-  let_go(o);
+  linux_in_hand_let_go(&o->in_hand, o->cpu->coherence);
   o->turn_end[i] = o->now + (picos)o->machine->cpu.turn_us * 1000 * PS_PER_NS;
   go_on(o, i, o->now);
 }
@@ -343,7 +299,7 @@ static void ignore(void *ctx, uint64_t addr, uint64_t bytes)
 static void after_gpu_call(struct linux_cores *o)
 {
   const struct linux_gpu *gpu = o->p->options.gpu;
-  let_go(o);
+  linux_in_hand_let_go(&o->in_hand, o->cpu->coherence);
   gpu->changes(gpu->ctx, ignore, o);
   coh_system_from_memory(o->cpu->coherence, 0, UINT64_MAX);
   if (!o->beside && slice_of(o)) {
@@ -391,7 +347,7 @@ static void serve(struct linux_cores *o, uint32_t i)
   } else {
     go_on(o, i, o->now + cost);
   }
-  let_go(o);
+  linux_in_hand_let_go(&o->in_hand, o->cpu->coherence);
 }
 
 static uint64_t insts(const struct linux_cores *o)
@@ -523,7 +479,7 @@ void linux_cores_free(struct linux_cores *o)
   linux_touched_free(&o->touched);
   domain_free(o->domain);
   cpu_complex_free(o->cpu);
-  mem_free(o->written);
+  linux_in_hand_free(&o->in_hand);
   mem_free(o->turn_end);
   mem_free(o->on);
   mem_free(o->stepper);
@@ -564,7 +520,7 @@ static void meet(struct linux_cores *o, picos until)
   gpu->follow(gpu->ctx, linux_now(o->p));
   if (o->cpu->rights) o->cpu->rights->follows = false;
   cpu_complex_hear(o->cpu);
-  let_go(o);
+  linux_in_hand_let_go(&o->in_hand, o->cpu->coherence);
   if (gpu->changes(gpu->ctx, renew, o)) coh_system_from_memory(o->cpu->coherence, 0, UINT64_MAX);
   o->beside = slice_of(o) > 0;
   coh_system_note_stores(o->cpu->coherence, o->beside);

@@ -1,0 +1,53 @@
+/* What the files of a GPU's driver share (uvm.c: batches and jobs, uvm_turns.c: who works on a block, uvm_block.c: what
+ * happens to its pages, uvm_copies.c: pages on their way). Private to them. */
+#ifndef WS_TIME_UVM_UVM_DRIVER_H
+#define WS_TIME_UVM_UVM_DRIVER_H
+
+#include "time/uvm/uvm.h"
+
+#define NO_TICKET UINT64_MAX /* of a job that nobody waits for */
+enum { PAGE = 1 << UVM_PAGE_BITS, BLOCK = 1 << UVM_BLOCK_BITS, PS_PER_NS = 1000 };
+
+struct uvm_space *uvm_space_of(const struct uvm *);
+/* Of its GPU: what is there, and what has been counted. */
+struct uvm_gpu *uvm_books(const struct uvm *);
+/* NULL: freed, or never managed. */
+struct uvm_range *uvm_range_of(const struct uvm *, uint64_t base);
+/* To this state, whose step is at `at`. */
+void uvm_goes_on(struct uvm *, enum uvm_state, picos at);
+
+/* --- uvm_turns.c --------------------------------------------------------------------------------------------- */
+
+void uvm_hold(struct uvm *, struct uvm_block *);
+/* When it may have the block, as far as is known; TIME_NEVER: when others have had it. Who has waited longest comes
+ * first. */
+picos uvm_turn_of(const struct uvm *, const struct uvm_block *, uint64_t base, picos now);
+/* Others may have it from `now` on, or from `kept`. */
+void uvm_release(struct uvm *, uint64_t base, picos now, picos kept);
+/* The accesses that waited are tried again now. */
+void uvm_release_batch(struct uvm *, picos now);
+/* Done with the current block; the next one at `at`. */
+void uvm_next_block(struct uvm *, picos now, picos at);
+
+/* --- uvm_copies.c -------------------------------------------------------------------------------------------- */
+
+/* Pages of a block go from a GPU or the host to another. */
+void uvm_copy_pages(struct uvm *, uint64_t base, const struct page_set *, int from, int to, picos arrive);
+bool uvm_waits_for_copies(const struct uvm *);
+/* To this state, when the copies that were posted since `before` of them were are done; at `at`, if there are none. */
+void uvm_wait_for_copies(struct uvm *, enum uvm_state, uint64_t before, picos at);
+
+/* --- uvm_block.c --------------------------------------------------------------------------------------------- */
+
+/* The current block of the work, when it is its turn. */
+void uvm_begin_block(struct uvm *, picos now);
+/* What was on its way through the host goes on. */
+void uvm_fetch_staged(struct uvm *, picos now);
+/* Its copies are done: the pages are in their place. */
+void uvm_end_block(struct uvm *, picos now);
+/* The block that makes room has left. */
+void uvm_finish_eviction(struct uvm *, picos now);
+/* Pages that were on their way are where they were. */
+void uvm_give_up(struct uvm *);
+
+#endif
