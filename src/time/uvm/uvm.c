@@ -6,7 +6,6 @@
 #include "base/arith.h"
 #include "base/host_memory.h"
 #include "time/uvm/uvm_driver.h"
-#include "time/uvm/uvm_machine.h"
 
 /* --- life -------------------------------------------------------------------------------------------- */
 
@@ -22,21 +21,6 @@ void uvm_free(struct uvm *u)
   fault_buffer_free(&u->buffer);
   mem_free(u->work);
   mem_free(u->job);
-}
-
-struct uvm_space *uvm_space_of(const struct uvm *u)
-{
-  return &u->machine->space;
-}
-
-struct uvm_gpu *uvm_books(const struct uvm *u)
-{
-  return &uvm_space_of(u)->gpu[u->gpu];
-}
-
-struct uvm_range *uvm_range_of(const struct uvm *u, uint64_t base)
-{
-  return uvm_space_range(uvm_space_of(u), base);
 }
 
 void uvm_connect(struct uvm *u, struct dma *d, picos *wake)
@@ -67,13 +51,6 @@ bool uvm_gpu_busy(const struct uvm *u)
 uint64_t uvm_progress(const struct uvm *u)
 {
   return u->copies + uvm_books(u)->stats.batches;
-}
-
-void uvm_goes_on(struct uvm *u, enum uvm_state state, picos at)
-{
-  u->state = state;
-  u->at = at;
-  uvm_machine_wake(u->machine, u->gpu, at);
 }
 
 /* --- the fault buffer -------------------------------------------------------------------------------- */

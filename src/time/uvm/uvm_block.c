@@ -1,7 +1,6 @@
 /* What happens to the pages of a block: which come, which stay where they are, which make room. */
 #include "time/uvm/density_tree.h"
 #include "time/uvm/uvm_driver.h"
-#include "time/uvm/uvm_machine.h"
 
 /* --- room -------------------------------------------------------------------------------------------- */
 

@@ -2,7 +2,6 @@
 #include "base/bug.h"
 #include "time/dma/dma.h"
 #include "time/uvm/uvm_driver.h"
-#include "time/uvm/uvm_machine.h"
 
 enum { PEER_ENGINE = 3 }; /* of copies to other GPUs (LIVE_TO_PEER of host/live_gpu.h) */
 

@@ -3,17 +3,29 @@
 #ifndef WS_TIME_UVM_UVM_DRIVER_H
 #define WS_TIME_UVM_UVM_DRIVER_H
 
-#include "time/uvm/uvm.h"
+#include "time/uvm/uvm_machine.h"
 
 #define NO_TICKET UINT64_MAX /* of a job that nobody waits for */
 enum { PAGE = 1 << UVM_PAGE_BITS, BLOCK = 1 << UVM_BLOCK_BITS, PS_PER_NS = 1000 };
 
-struct uvm_space *uvm_space_of(const struct uvm *);
+static inline struct uvm_space *uvm_space_of(const struct uvm *u)
+{
+  return &u->machine->space;
+}
+
 /* Of its GPU: what is there, and what has been counted. */
-struct uvm_gpu *uvm_books(const struct uvm *);
+static inline struct uvm_gpu *uvm_books(const struct uvm *u)
+{
+  return &uvm_space_of(u)->gpu[u->gpu];
+}
+
 /* NULL: freed, or never managed. */
-struct uvm_range *uvm_range_of(const struct uvm *, uint64_t base);
-/* To this state, whose step is at `at`. */
+static inline struct uvm_range *uvm_range_of(const struct uvm *u, uint64_t base)
+{
+  return uvm_space_range(uvm_space_of(u), base);
+}
+
+/* To this state, whose step is at `at` (uvm_orders.c). */
 void uvm_goes_on(struct uvm *, enum uvm_state, picos at);
 
 /* --- uvm_turns.c --------------------------------------------------------------------------------------------- */

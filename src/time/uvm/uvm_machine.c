@@ -46,19 +46,6 @@ struct uvm *uvm_machine_at(struct uvm_machine *m, unsigned node)
   return NULL;
 }
 
-void uvm_machine_order(struct uvm_machine *m, unsigned gpu, const struct fault_order *o)
-{
-  struct fault_order x = *o;
-  x.at = m->now ? m->now + m->of[gpu]->cfg.latency : 0;
-  fault_buffer_order(&m->of[gpu]->buffer, &x);
-}
-
-void uvm_machine_wake(struct uvm_machine *m, unsigned gpu, picos at)
-{
-  picos *wake = m->space.n_gpus > 1 ? m->next : m->of[gpu]->buffer.wake;
-  if (wake && at < *wake) *wake = at;
-}
-
 /* --- the host ----------------------------------------------------------------------------------- */
 
 static bool is_under_way(const struct uvm_machine *m, uint64_t base)

@@ -35,8 +35,6 @@ struct uvm *uvm_machine_at(struct uvm_machine *, unsigned node);
 
 /* The GPU does so from now on: at once, or, in a step of the driver, when the order has reached it. */
 void uvm_machine_order(struct uvm_machine *, unsigned gpu, const struct fault_order *);
-/* Its driver is woken. */
-void uvm_machine_wake(struct uvm_machine *, unsigned gpu, picos at);
 
 /* The host has touched these pages of a block, between windows. Those that it has not come back, with what the driver's
  * prefetcher takes along. How long it takes the host, ps. *served: nothing of the block is under way, else no effect.

@@ -1,7 +1,6 @@
 /* Who works on a block: one driver at a time, the one that has waited longest; what a batch got it keeps until the
  * accesses that waited for it have been tried again. */
 #include "time/uvm/uvm_driver.h"
-#include "time/uvm/uvm_machine.h"
 
 void uvm_hold(struct uvm *u, struct uvm_block *b)
 {
