@@ -69,8 +69,8 @@ semantics: $(addprefix $(BUILD)/tests/,$(SEMANTICS))
 # Scripts print "ok NAME" or "not ok NAME" for each case: the corpus, the command line.
 TEST_SCRIPTS := $(wildcard tests/run.sh tests/*/run.sh)
 # What takes longest comes first, the unit tests, short all of them, last: no core waits at the end.
-LONG_SCRIPTS := tests/exec/run.sh tests/run.sh $(addsuffix /run.sh,$(addprefix tests/,rv64 html help mutations \
-                json debug libs cli ncu outputs rv64_cuda limiter))
+LONG_SCRIPTS := tests/exec/run.sh tests/run.sh $(addsuffix /run.sh,$(addprefix tests/,libs checkpoint rv64 help rv64_cuda \
+                html cli json limiter mutations debug ncu outputs))
 
 test: all refs tests silicon
 	$(Q)BIN=$(BIN) SEMANTICS_SETS=$(TEST_SETS) tools/run-tests.sh $(LONG_SCRIPTS) $(filter-out $(LONG_SCRIPTS),$(TEST_SCRIPTS)) $(TEST_BIN)

@@ -6,7 +6,7 @@
 
 #include "check.h"
 
-enum { ROUNDS = 4000, BLOCK = 64, SIDES = 2 };
+enum { ROUNDS = 2000, BLOCK = 64, SIDES = 2 };
 
 struct numbers {
   volatile unsigned there[SIDES];

@@ -1,4 +1,4 @@
-// Windows of L2: which lines are still there behind a stream of four times L2's size follows from the set-aside, the
+// Windows of L2: which lines are still there behind a stream of twice L2's size follows from the set-aside, the
 // window's properties and its ratio. A load that hits L2 is told from one that does not by its time, which the program
 // measures first. Then the size of what DRAM is asked for.
 #include <cmath>
@@ -198,7 +198,7 @@ int main()
 {
   cudaDeviceProp prop;
   CUDA(cudaGetDeviceProperties(&prop, 0));
-  n_others = 4 * (size_t)prop.l2CacheSize / LINE;
+  n_others = 2 * (size_t)prop.l2CacheSize / LINE;
   CUDA(cudaMalloc(&memory, WINDOW));
   CUDA(cudaMalloc(&others, n_others * LINE));
   CUDA(cudaMalloc(&out, sizeof *out));

@@ -24,7 +24,7 @@ says() {
 }
 
 for p in "$here"/*.cu; do
-  if ! "$NVCC" -arch=sm_86 -cudart shared -rdc=false -L "$(dirname "$NVCC")/../lib64/stubs" -o "$scratch/$(basename "$p" .cu)" "$p" -lcuda >"$scratch/log" 2>&1; then
+  if ! "$NVCC" -arch=sm_86 -std=c++14 --no-device-link -cudart shared -L "$(dirname "$NVCC")/../lib64/stubs" -o "$scratch/$(basename "$p" .cu)" "$p" -lcuda >"$scratch/log" 2>&1; then
     echo "not ok exec mode $(basename "$p" .cu): $(grep -m 1 error "$scratch/log")"
     exit 1
   fi

@@ -5,7 +5,7 @@
 #   NAME.expect   what its stdout, or its stderr after a line "--- stderr", must contain, line by line
 #   NAME.args     options of warpstep exec, a line for each run; with the static runtime, of which only the calls' way to us
 #                differs, the first line alone
-#   NAME.flags    further options of nvcc
+#   NAME.flags    further options of nvcc; without -std=… there the program is compiled as C++14
 #   NAME.arch     options of nvcc that choose the architecture, else -arch=sm_86
 #   NAME.part1.cu, … sources compiled with -dc: the program gets PARTS, before .part1.o, .part1.cubin,
 #                .part1.fatbin … and, with all objects, .a
@@ -15,7 +15,7 @@
 # program had found its results right) are replayed with and without time; this needs no nvcc. Without nvcc
 # they are all there is: every program is a skipped case, with the reason.
 #
-#   tests/exec/run.sh [NAME...]      BIN: the program (build/warpstep), NVCC: the compiler
+#   tests/exec/run.sh [NAME...]      BIN: the program (build/warpstep), NVCC: the compiler, NVCC_KEPT: folder of what it made (build/nvcc)
 #   tests/exec/run.sh --build DIR    only compiles them, to DIR/NAME.shared and DIR/NAME.static
 set -u
 cd "$(dirname "$0")/../.." || exit 2
@@ -136,26 +136,51 @@ parts() {
   [ -f "$here/$1.part1.cu" ] && [ ! -f "$scratch/$1.a" ] || return 0
   for source in "$here/$1".part?.cu; do
     base=$scratch/$(basename "$source" .cu)
-    "$nvcc" -arch=sm_86 -dc -o "$base.o" "$source" &&
-      "$nvcc" -arch=sm_86 -rdc=true -cubin -o "$base.cubin" "$source" &&
-      "$nvcc" -arch=sm_86 -rdc=true -fatbin -o "$base.fatbin" "$source" || return
+    "$nvcc" -arch=sm_86 -std=c++14 -dc -o "$base.o" "$source" &&
+      "$nvcc" -arch=sm_86 -std=c++14 -rdc=true -cubin -o "$base.cubin" "$source" &&
+      "$nvcc" -arch=sm_86 -std=c++14 -rdc=true -fatbin -o "$base.fatbin" "$source" || return
   done
   ar rcs "$scratch/$1.a" "$scratch/$1".part?.o
 }
 
-# build NAME KIND: compiled once, linked with this runtime.
+# compile OBJECT SOURCE OPTION...: by nvcc, which takes longer than most programs; what it made is kept in build/nvcc for the next time that
+# the same compiler gets the same options, source and files of the tree that it includes. Options that name a folder of this run alone are
+# none to keep something for. What nobody has asked for in a week goes.
+kept=${NVCC_KEPT:-build/nvcc} compiler=''
+compile() {
+  local name files as
+  if [[ "${*:3}" = *"$scratch"* ]]; then
+    "$nvcc" "${@:3}" -c -o "$1" "$2"
+    return
+  fi
+  compiler=${compiler:-$(realpath "$nvcc" && "$nvcc" --version && "${CXX:-g++}" --version)}
+  files=$("${CXX:-g++}" -D__CUDACC__ -MM -MG -x c++ "$2" | grep -oE '[^ ]+/[^ ]+') || return
+  name=$({ printf '%s\n' "$compiler" "${@:2}" && xargs cat <<<"$files"; } | sha256sum)
+  as=$kept/${name:0:32}.o
+  if [ ! -f "$as" ]; then
+    mkdir -p "$kept" && find "$kept" -name '*.o*' -mtime +7 -delete
+    "$nvcc" "${@:3}" -c -o "$as.$$.o" "$2" && mv "$as.$$.o" "$as" || return
+  fi
+  touch "$as"
+  cp "$as" "$1"
+}
+
+# build NAME KIND: compiled once, linked with this runtime. As C++14: for C++17 nvcc takes nearly twice as long for a small program
+# (its front end fills tables of 128 MiB). Device code is linked only where there is some to link.
 build() {
-  local flags=() object=$scratch/$1.o library=$here/$1.lib.cu arch=(-arch=sm_86)
+  local flags=() object=$scratch/$1.o library=$here/$1.lib.cu arch=(-arch=sm_86) device=(--no-device-link)
   [ -f "$here/$1.arch" ] && read -ra arch <"$here/$1.arch"
   [ -f "$here/$1.flags" ] && read -ra flags <"$here/$1.flags"
+  [[ " ${flags[*]} " = *' -std='* ]] || flags+=(-std=c++14)
+  [[ " ${flags[*]} " != *' -rdc=true '* ]] || device=()
   [ -f "$library" ] && flags+=("-DLIBRARY=\"$scratch/$1.so\"")
   [ -f "$here/$1.part1.cu" ] && flags+=("-DPARTS=\"$scratch/$1\"")
   parts "$1" || return
   [ ! -f "$library" ] || [ -f "$scratch/$1.so" ] ||
-    "$nvcc" "${arch[@]}" -shared -Xcompiler -fPIC -o "$scratch/$1.so" "$library" || return
+    "$nvcc" "${arch[@]}" -std=c++14 -shared -Xcompiler -fPIC -o "$scratch/$1.so" "$library" || return
   [ -f "$object" ] ||
-    "$nvcc" "${arch[@]}" "${flags[@]}" -c -o "$object" "$here/$1.cu" || return
-  "$nvcc" "${arch[@]}" -cudart "$2" "${flags[@]}" -L "$stubs" -o "$scratch/$1.$2" "$object"
+    compile "$object" "$here/$1.cu" "${arch[@]}" "${flags[@]}" || return
+  "$nvcc" "${arch[@]}" "${device[@]}" -cudart "$2" "${flags[@]}" -L "$stubs" -o "$scratch/$1.$2" "$object"
 }
 
 failed=0

@@ -13,7 +13,7 @@ if ! command -v "$NVCC" >/dev/null; then
 fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-if ! "$NVCC" -arch=sm_86 -cudart shared -o "$scratch/busy" tests/host_time/busy.cu >"$scratch/log" 2>&1; then
+if ! "$NVCC" -arch=sm_86 -std=c++14 -cudart shared -o "$scratch/busy" tests/host_time/busy.cu >"$scratch/log" 2>&1; then
   echo "not ok host time: $(grep -m 1 error "$scratch/log")"
   exit 1
 fi

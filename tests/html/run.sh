@@ -107,14 +107,14 @@ verdict 'program' $? "$lacking"
 nvcc=${NVCC:-$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc)}
 why=$lacking
 [ -n "$nvcc" ] || why='no nvcc'
-[ -n "$why" ] || { "$nvcc" -arch=sm_86 -lineinfo -o "$scratch/many" tests/html/many.cu >"$scratch/said" 2>&1 && program many "$scratch/many"; }
+[ -n "$why" ] || { "$nvcc" -arch=sm_86 -std=c++14 -lineinfo -o "$scratch/many" tests/html/many.cu >"$scratch/said" 2>&1 && program many "$scratch/many"; }
 verdict 'many launches' $? "$why"
 [ -n "$why" ] || check chosen "$kept/many.html" "$kept/many.json" 32
 verdict 'many launches: which are shown' $? "$why"
 [ -n "$why" ] || shown 'many launches in the browser' launches "$kept/many.html" "$kept/many.json"
 
 # Two GPUs: what went over links, and launches that waited for it.
-[ -n "$why" ] || { "$nvcc" -arch=sm_86 -lineinfo -o "$scratch/linked" tests/limiter/linked.cu >"$scratch/said" 2>&1 &&
+[ -n "$why" ] || { "$nvcc" -arch=sm_86 -std=c++14 -lineinfo -o "$scratch/linked" tests/limiter/linked.cu >"$scratch/said" 2>&1 &&
   "$W" exec --machine 2x-rtx-3090-nvlink --quiet --json "$kept/linked.json" --html "$kept/linked.html" "$scratch/linked" >"$scratch/said" 2>&1 &&
   check text "$kept/linked.html"; }
 verdict 'two GPUs' $? "$why"

@@ -10,6 +10,7 @@
 #include <complex>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <vector>
 
 #include "checks.cuh"
@@ -17,10 +18,19 @@
 typedef std::complex<long double> number;
 
 static const long double pi = 3.141592653589793238462643383279502884L;
-static number root(long long k, long long n, int sign)
+static number root(long long k, long long n)
 {
   const long double a = 2 * pi * (long double)(k % n) / (long double)n;
-  return {cosl(a), sign * sinl(a)};
+  return {cosl(a), sinl(a)};
+}
+
+// All n of them; kept, as the same lengths come again and again.
+static const std::vector<number> &roots(long long n)
+{
+  static std::map<long long, std::vector<number>> kept;
+  std::vector<number> &w = kept[n];
+  for (long long k = (long long)w.size(); k < n; k++) w.push_back(root(k, n));
+  return w;
 }
 
 // By the smallest prime factor; by the definition where n is prime.
@@ -33,15 +43,15 @@ static std::vector<number> transform(const std::vector<number> &x, int sign)
   if (n <= 1) return x;
   const long long m = n / r;
   std::vector<std::vector<number>> part(r);
-  std::vector<number> y(n), w(n);
-  for (long long k = 0; k < n; k++) w[k] = root(k, n, sign);
+  const std::vector<number> &w = roots(n);
+  std::vector<number> y(n);
   for (long long j = 0; j < r; j++) {
     std::vector<number> t(m);
     for (long long i = 0; i < m; i++) t[i] = x[i * r + j];
     part[j] = transform(t, sign);
   }
   for (long long k = 0; k < n; k++)
-    for (long long j = 0; j < r; j++) y[k] += part[j][k % m] * w[j * k % n];
+    for (long long j = 0; j < r; j++) y[k] += part[j][k % m] * (sign < 0 ? std::conj(w[j * k % n]) : w[j * k % n]);
   return y;
 }
 

@@ -47,7 +47,7 @@ verdict 'costs that are not there' "$why"
 nvcc=${NVCC:-$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc)}
 if [ -x "$nvcc" ] && [ -f "$(dirname "$bin")/cuda/libwarpstep-cuda.so" ]; then
   scratch=$(mktemp -d) why=''
-  "$nvcc" -arch=sm_86 -o "$scratch/bfs" tests/exec/bfs.cu
+  "$nvcc" -arch=sm_86 -std=c++14 -o "$scratch/bfs" tests/exec/bfs.cu
   TMPDIR=$scratch "$bin" exec --what-if coalescing --time-kernels 3..3 --stop-after-timed "$scratch/bfs" >"$scratch/table" 2>&1
   "$bin" capture -o "$scratch/cases" --launches 3..3 --stop-after-captured "$scratch/bfs" >"$scratch/log" 2>&1
   "$bin" run "$scratch"/cases/0003-*.case --what-if coalescing >"$scratch/alone" 2>&1
@@ -77,7 +77,7 @@ if [ -x "$nvcc" ] && [ -f "$(dirname "$bin")/cuda/libwarpstep-cuda.so" ]; then
 
   # Memory of the host and of another GPU: links bound what streams from it or to it and what chases pointers in it, the same
   # kernel on memory of its own GPU is bound by DRAM.
-  "$nvcc" -arch=sm_86 -o "$scratch/linked" tests/limiter/linked.cu
+  "$nvcc" -arch=sm_86 -std=c++14 -o "$scratch/linked" tests/limiter/linked.cu
   why=''
   "$bin" exec --machine 2x-rtx-3090-nvlink --quiet --json "$scratch/linked.json" "$scratch/linked" >"$scratch/log" 2>&1 || why=$(cat "$scratch/log")
   python3 - "$scratch/linked.json" >"$scratch/log" 2>&1 <<'P' || why+=$(cat "$scratch/log")

@@ -19,12 +19,12 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 several=()
 for sm in 80 86 89; do several+=(-gencode "arch=compute_$sm,code=sm_$sm"); done
-if ! "$NVCC" -arch=sm_86 -cudart shared -o "$scratch/walk" tests/managed/walk.cu >"$scratch/log" 2>&1 ||
-  ! "$NVCC" -arch=sm_86 -cudart shared -o "$scratch/order" tests/managed/order.cu >"$scratch/log" 2>&1 ||
-  ! "$NVCC" "${several[@]}" -cudart shared -o "$scratch/gpus" tests/managed/gpus.cu >"$scratch/log" 2>&1 ||
-  ! "$NVCC" "${several[@]}" -cudart shared -o "$scratch/crowd" tests/managed/crowd.cu >"$scratch/log" 2>&1 ||
-  ! "$NVCC" "${several[@]}" -cudart shared -o "$scratch/together" tests/managed/together.cu >"$scratch/log" 2>&1 ||
-  ! "$NVCC" -arch=sm_86 -cudart shared -o "$scratch/triad" examples/triad_managed.cu >"$scratch/log" 2>&1; then
+if ! "$NVCC" -arch=sm_86 -std=c++14 -cudart shared -o "$scratch/walk" tests/managed/walk.cu >"$scratch/log" 2>&1 ||
+  ! "$NVCC" -arch=sm_86 -std=c++14 -cudart shared -o "$scratch/order" tests/managed/order.cu >"$scratch/log" 2>&1 ||
+  ! "$NVCC" "${several[@]}" -std=c++14 -cudart shared -o "$scratch/gpus" tests/managed/gpus.cu >"$scratch/log" 2>&1 ||
+  ! "$NVCC" "${several[@]}" -std=c++14 -cudart shared -o "$scratch/crowd" tests/managed/crowd.cu >"$scratch/log" 2>&1 ||
+  ! "$NVCC" "${several[@]}" -std=c++14 -cudart shared -o "$scratch/together" tests/managed/together.cu >"$scratch/log" 2>&1 ||
+  ! "$NVCC" -arch=sm_86 -std=c++14 -cudart shared -o "$scratch/triad" examples/triad_managed.cu >"$scratch/log" 2>&1; then
   echo "not ok managed memory: $(grep -m 1 error "$scratch/log")"
   exit 1
 fi

@@ -20,9 +20,9 @@ if [ -n "$lacking" ]; then
   echo "ok mps programs # SKIP $lacking"
   exit $failed
 fi
-"$nvcc" -arch=sm_86 -cudart shared -o "$scratch/program" tests/mps/program.cu -lcuda >"$scratch/log" 2>&1 ||
+"$nvcc" -arch=sm_86 -std=c++14 -cudart shared -o "$scratch/program" tests/mps/program.cu -lcuda >"$scratch/log" 2>&1 ||
   not_ok build "$(grep -m 1 error "$scratch/log")"
-"$nvcc" -arch=sm_86 -w -cudart shared -rdc=true -o "$scratch/children" tests/mps/children.cu -lcudadevrt >"$scratch/log" 2>&1 ||
+"$nvcc" -arch=sm_86 -std=c++14 -w -cudart shared -rdc=true -o "$scratch/children" tests/mps/children.cu -lcudadevrt >"$scratch/log" 2>&1 ||
   not_ok "build children" "$(grep -m 1 error "$scratch/log")"
 program=program
 

@@ -63,7 +63,7 @@ for source in tests/exec/{matmul,reduce,bfs}.cu examples/column_sums.cu; do
     verdict "$name" 0 'no nvcc'
     continue
   fi
-  "$nvcc" -arch=sm_86 -lineinfo -cudart shared -I tests/exec -o "$scratch/program_$name" "$source" >"$scratch/said" 2>&1
+  "$nvcc" -arch=sm_86 -std=c++14 -lineinfo -cudart shared -I tests/exec -o "$scratch/program_$name" "$source" >"$scratch/said" 2>&1
   pages "$scratch/program_$name" "$name"
 done
 

@@ -26,7 +26,7 @@ fi
 stubs=$(dirname "$nvcc")/../lib64/stubs
 # build NAME SOURCE OPTION...
 build() {
-  "$nvcc" -arch=sm_80 -L "$stubs" -o "$scratch/$1" "$2" "${@:3}" >"$scratch/log" 2>&1 ||
+  "$nvcc" -arch=sm_80 -std=c++14 -L "$stubs" -o "$scratch/$1" "$2" "${@:3}" >"$scratch/log" 2>&1 ||
     not_ok "$1" "$(grep -m 1 error "$scratch/log")"
 }
 build program tests/ranks/program.cu -lcuda

@@ -153,7 +153,7 @@ def main():
         if not wanted or "left_out" in wanted:
             tell("left_out", check_left_out(scratch))
         if host:
-            subprocess.run([nvcc, "-arch=sm_86", "-lineinfo", "-o", str(scratch / "host"), str(HERE / "host.cu")], check=True)
+            subprocess.run([nvcc, "-arch=sm_86", "-std=c++14", "-lineinfo", "-o", str(scratch / "host"), str(HERE / "host.cu")], check=True)
         for name, tool, want in host:
             tell(name, check_host(name, tool, want, nvcc, scratch))
         for name, *rest in ends(scratch / "host") if host else []:

@@ -20,7 +20,7 @@ if [ -n "$lacking" ]; then
   echo "ok share programs # SKIP $lacking"
   exit $failed
 fi
-"$nvcc" -arch=sm_86 -cudart shared -o "$scratch/program" tests/share/program.cu >"$scratch/log" 2>&1 ||
+"$nvcc" -arch=sm_86 -std=c++14 -cudart shared -o "$scratch/program" tests/share/program.cu >"$scratch/log" 2>&1 ||
   not_ok build "$(grep -m 1 error "$scratch/log")"
 
 # one NAME OPTION... -- ARGUMENT...: what the processes print, and their JSON files, in NAME.

@@ -105,7 +105,7 @@ verdict $? "warps announce their lines"
 nvcc=${NVCC:-$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc)}
 if [ -x "$nvcc" ] && [ -f "$(dirname "$W")/cuda/libwarpstep-cuda.so" ]; then
   {
-    "$nvcc" -arch sm_86 -cudart shared -o "$out/app" tests/exec/convolution.cu &&
+    "$nvcc" -arch sm_86 -std=c++14 -cudart shared -o "$out/app" tests/exec/convolution.cu &&
       "$W" exec --gpu rtx-3070 --trace "$out/program" --quiet "$out/app" &&
       "$W" trace import "$out/program" --gpu rtx-3070 --cubin "$out/app"
   } >"$out/log" 2>&1 && [ "$(grep -c '^kernel-' "$out/program/kernelslist.g")" -eq \

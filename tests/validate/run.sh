@@ -31,7 +31,7 @@ built=$(mktemp -d) || exit 2
 nvcc=${NVCC:-$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc)}
 if [ ! -x "$nvcc" ]; then
   echo "ok validate tables of profilers # SKIP no nvcc"
-elif "$nvcc" -arch=sm_86 -cudart shared -o "$built/two" tests/validate/two.cu; then
+elif "$nvcc" -arch=sm_86 -std=c++14 -cudart shared -o "$built/two" tests/validate/two.cu; then
   for table in details:3 raw:2 trace:2 sum:2 own:2; do
     "$bin" validate --gpu rtx-3080 --data "tests/validate/tables/${table%:*}.csv" "$built/two" 2>/dev/null |
       awk -v n="${table#*:}" '/all, held out/ { right = $4 == n } END { exit !right }'

@@ -15,7 +15,7 @@ int main(void)
   static unsigned char *block[BLOCKS];
   static size_t size[BLOCKS];
   unsigned s = 1, sum = 0;
-  for (int i = 0; i < 20000; i++) {
+  for (int i = 0; i < 6000; i++) {
     s = s * 1664525 + 1013904223;
     unsigned k = s >> 16 & 255, bytes = 1 + (s >> 8) % (i % 100 == 0 ? 300000 : 900);
     for (size_t j = 0; j < size[k]; j += 97) sum = sum * 7 + block[k][j];
