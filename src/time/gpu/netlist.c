@@ -468,6 +468,7 @@ void netlist_since(struct netlist_stats *after, const struct netlist_stats *befo
   }
   after->outward.requests -= from.outward.requests;
   after->outward.replies -= from.outward.replies;
+  after->outward.copied -= from.outward.copied;
   after->outward.reads -= from.outward.reads;
   after->outward.read_wait -= from.outward.read_wait;
 }
@@ -496,8 +497,8 @@ bool netlist_check_laws(const struct netlist *n, const struct netlist_stats *s, 
     if (!law("sectors sent by SMs and other requesters, received by L2 and links, by operation",
              s->sm.sent_sectors[i] + s->requester_sectors[i], s->l2.op_sectors[i] + s->outward.sectors[i], e))
       return false;
-  return law("sectors written by SMs, received by L2", s->sm.l1_write_sectors + s->sm.copy_written_sectors,
-             s->l2.l2_write_sectors, e) &&
+  return law("sectors written by SMs, received by L2 and links", s->sm.l1_write_sectors + s->sm.copy_written_sectors,
+             s->l2.l2_write_sectors + s->outward.copied, e) &&
          law("requests sent by SMs, taken by slices", s->noc.noc_requests, s->l2.requests + s->outward.requests, e) &&
          law("replies of slices, received by SMs", s->l2.replies + s->outward.replies, s->noc.noc_replies, e) &&
          law("bytes missed in L2 or written in part, read from DRAM",

@@ -100,6 +100,7 @@ static void send(struct hub_out *h, const struct mem_req *r, enum link_msg_kind 
                              .to = (uint16_t)to,
                              .kind = (uint8_t)kind,
                              .port = LINK_PORT_CORES,
+                             .in_place = kind == LINK_WRITE,
                              .legs = legs};
   link_port_send(&h->port, &m, body);
 }
@@ -126,6 +127,15 @@ static bool send_store(struct hub_out *h, const struct mem_req *r, picos now)
     payload++;
   }
   send(h, r, LINK_STORE, payload, &s, sizeof s, now);
+  return true;
+}
+
+/* What a copy of an SM stores is in memory when its requests come here: the link carries it. */
+static bool send_copied(struct hub_out *h, const struct mem_req *r, picos now)
+{
+  const struct link_bytes b = bytes_of(r);
+  h->stats.copied += count_sectors(r->sectors);
+  send(h, r, LINK_WRITE, (uint32_t)b.n, &b, sizeof b, now);
   return true;
 }
 
@@ -189,6 +199,7 @@ static bool take_request(struct hub_out *h, picos now)
   }
   h->stats.sectors[mem_req_op(r.kind, r.op)] += count_sectors(r.sectors);
   if (h->uvm) uvm_remote(h->uvm, &r, now);
+  if (r.kind == REQ_WRITE) return send_copied(h, &r, now);
   if (is_store(&r)) return send_store(h, &r, now);
   if (legs && r.op != MEM_RED) return (r.op == MEM_LOAD && send_reduce(h, &r, now)) || fault(h, &r, now);
   if (r.op != MEM_RED) --*reads_left(h, &r);

@@ -31,6 +31,7 @@ struct hub_out_config {
 
 struct hub_out_stats {
   uint64_t requests, replies, sectors[L2_OP__N];
+  uint64_t copied;    /* of those, sectors that copies of SMs store */
   uint64_t reads;     /* requests that cores wait for: loads and atomics; those of missing pages are none */
   uint64_t read_wait; /* ps, summed: from when they leave the crossbar to when their answers go into it */
 };

@@ -28,9 +28,11 @@ static bool copy_room(void *ctx, uint64_t now)
 static void copy_send(void *ctx, uint16_t id, enum req_kind kind, struct txn_line l, uint64_t now)
 {
   struct mem_unit *u = ctx;
-  l.line |= u->pool.t[id].grid->space;
+  const struct txn *t = &u->pool.t[id];
+  const bool moves = t->inst->mem.copy == COPY_LOAD || t->inst->mem.copy == COPY_STORE;
+  l.line |= t->grid->space;
   if (kind != REQ_READ) l1_forget(&u->l1, l.line);
-  sm_port_send(&u->port, &u->pool.t[id], kind, l, PLACE_OWN, now);
+  sm_port_send(&u->port, t, kind, l, moves ? mem_access_home_in_time(t, l.line) : (uint8_t)PLACE_OWN, now);
 }
 
 /* Data banks, which accesses of the warps use, too. */

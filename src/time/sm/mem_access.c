@@ -367,6 +367,14 @@ bool mem_access_comes_late(const struct mem_access *a, const struct txn *t)
   return a->late_copies && t->kind == TXN_GLOBAL && t->op == MEM_LDGSTS;
 }
 
+uint8_t mem_access_home(const struct txn *t, uint64_t line)
+{
+  if (!t->grid->places || t->gathered) return PLACE_OWN;
+  unsigned home = place_of(t->grid->places, line_number(line) * LINE_BYTES);
+  if (home == PLACE_READS) return mem_op_writes(t->op) ? PLACE_FAULTS : PLACE_OWN;
+  return (uint8_t)(home - 1 == t->grid->node ? (unsigned)PLACE_OWN : home);
+}
+
 bool mem_access_waits(const struct txn *t)
 {
   return t->kind == TXN_STRONG || t->kind == TXN_ELSEWHERE || t->kind == TXN_CLUSTER;

@@ -9,6 +9,7 @@
 #ifndef WS_TIME_SM_MEM_ACCESS_H
 #define WS_TIME_SM_MEM_ACCESS_H
 
+#include "base/place.h"
 #include "config/params.h"
 #include "time/sm/const_cache.h"
 #include "time/sm/observer.h"
@@ -48,6 +49,15 @@ bool mem_access_waits(const struct txn *);
 
 /* Lanes whose addresses lie in these sectors of the line, a number. */
 lane_mask mem_access_lanes(const struct mem_effect *, uint64_t line, unsigned sectors);
+
+/* Where the memory of a line of a transaction is (base/place.h): it is performed there. In time: the same of what its SM
+ * performs all the same, as long as a node has it. */
+uint8_t mem_access_home(const struct txn *, uint64_t line);
+static inline uint8_t mem_access_home_in_time(const struct txn *t, uint64_t line)
+{
+  const uint8_t home = mem_access_home(t, line);
+  return place_is_node(home) ? home : (uint8_t)PLACE_OWN;
+}
 
 /* Bytes of these sectors of a line of another node's memory: the lanes there are performed with them. False: fault. */
 bool mem_access_elsewhere(struct mem_access *, struct txn *, uint64_t line, unsigned sectors, const uint8_t *bytes);

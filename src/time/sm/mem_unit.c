@@ -204,15 +204,6 @@ static void results_cycle(struct mem_unit *u, uint64_t now)
   }
 }
 
-/* Where the memory of a line of a strong access is: it is performed there. */
-static uint8_t home_of(const struct txn *t, uint64_t line)
-{
-  if (!t->grid->places || t->gathered) return PLACE_OWN;
-  unsigned home = place_of(t->grid->places, line_number(line) * LINE_BYTES);
-  if (home == PLACE_READS) return mem_op_writes(t->op) ? PLACE_FAULTS : PLACE_OWN;
-  return (uint8_t)(home - 1 == t->grid->node ? (unsigned)PLACE_OWN : home);
-}
-
 void mem_unit_line_done(struct mem_unit *u, uint16_t id, uint64_t now)
 {
   line_done(u, id, now);
@@ -221,6 +212,13 @@ void mem_unit_line_done(struct mem_unit *u, uint16_t id, uint64_t now)
 static void send(struct mem_unit *u, uint16_t id, enum req_kind kind, struct txn_line l, uint64_t now)
 {
   sm_port_send(&u->port, &u->pool.t[id], kind, l, PLACE_OWN, now);
+}
+
+/* Images, and the copies of copy_ports.c, are performed by their SM, wherever their memory is: only their time is
+ * there. */
+static uint8_t home_in_time(const struct txn *t, uint64_t line)
+{
+  return t->inst->mem.image ? mem_access_home_in_time(t, line) : (uint8_t)PLACE_OWN;
 }
 
 /* The same warp has asked for the line before, and waits for its page. */
@@ -239,7 +237,7 @@ static bool comes_behind(const struct mem_unit *u, const struct txn *t, uint64_t
 static void send_strong(struct mem_unit *u, struct txn *t, struct txn_line *l, uint64_t now)
 {
   uint16_t *away = &u->access.strong.away[strong_hash(l->line)];
-  uint8_t to = home_of(t, l->line);
+  uint8_t to = mem_access_home(t, l->line);
   if (*away && comes_behind(u, t, l->line)) to = PLACE_FAULTS;
   l->away = to == PLACE_FAULTS;
   *away = (uint16_t)(*away + l->away);
@@ -302,7 +300,9 @@ static void load_lines(struct mem_unit *u, struct txn *t, uint16_t id, uint64_t 
     sectors += count_sectors(l.sectors);
     book_load(u, t, &r);
     if (r.hit != l.sectors) t->waiting++;
-    if (r.missed) send(u, id, REQ_READ, (struct txn_line){.line = l.line, .sectors = r.missed}, now);
+    if (r.missed)
+      sm_port_send(&u->port, t, REQ_READ, (struct txn_line){.line = l.line, .sectors = r.missed},
+                   home_in_time(t, l.line), now);
   }
   u->stats->l1_read_sectors += sectors;
   book_sectors(u, t, sectors);
@@ -328,7 +328,7 @@ static void elsewhere_lines(struct mem_unit *u, struct txn *t, uint64_t now)
   unsigned sectors = 0;
   for (unsigned i = 0; i < t->n_lines; i++) {
     struct txn_line *l = &t->line[i];
-    const uint8_t home = home_of(t, l->line);
+    const uint8_t home = mem_access_home(t, l->line);
     sectors += count_sectors(l->sectors);
     if (place_is_node(home)) {
       load_elsewhere(u, t, l, home, now);

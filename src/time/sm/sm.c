@@ -523,6 +523,7 @@ bool sm_perform(struct sm *m, const struct mem_req *r, picos now, struct gmem_vi
   struct warp_slot *slot = &m->sub_core[t->sub_core].warps.slot[t->warp];
   struct step_warp *w = slot->step;
   if (t->gathered) return true;
+  if (r->kind == REQ_WRITE || (r->kind == REQ_READ && t->kind != TXN_ELSEWHERE)) return true; /* its SM performs it */
   if (t->kind == TXN_COPY)
     return w->ops->copy_part(w, &t->access->effect, r->words, line_number(r->line) * LINE_BYTES, LINE_BYTES,
                              direct, f);
