@@ -50,8 +50,8 @@ bool mem_access_waits(const struct txn *);
 /* Lanes whose addresses lie in these sectors of the line, a number. */
 lane_mask mem_access_lanes(const struct mem_effect *, uint64_t line, unsigned sectors);
 
-/* Where the memory of a line of a transaction is (base/place.h): it is performed there. In time: the same of what its SM
- * performs all the same, as long as a node has it. */
+/* Where the memory of a line of a transaction is (base/place.h): it is performed there. In time: the same of what its
+ * SM performs all the same, as long as a node has it. */
 uint8_t mem_access_home(const struct txn *, uint64_t line);
 static inline uint8_t mem_access_home_in_time(const struct txn *t, uint64_t line)
 {
