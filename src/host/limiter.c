@@ -77,7 +77,7 @@ static double counter(const struct facts *f, const char *name)
 static void see_time(struct facts *f)
 {
   const struct params *p = f->p;
-  double cycles = (double)f->r->cycles, fixed = (double)p->launch_latency_cycles + (double)p->launch_cta_latency;
+  double cycles = (double)f->r->cycles, fixed = counter(f, "launch_cycles") + (double)p->launch_cta_latency;
   double fence = share(p->membar_gpu_cycles, cycles); /* behind the last CTA of any kernel: not the grid's fault */
   f->launch = share(fixed, cycles);
   f->hand_out = share(counter(f, "ctas") * p->launch_cta_interval_x100 / 100, cycles);

@@ -234,7 +234,7 @@ static struct gpu_launch for_gpu(const struct simulator *s, const struct live_la
 {
   return (struct gpu_launch){.source = func_source(l->launch->func),
                              .start = round_up(live_clock_gpu(clock_of(s), l->start_ps), params_clock_ps(s->params)),
-                             .beside = l->beside, .gang = l->launch->grid_barrier != 0, .priority = l->priority};
+                             .prepared = l->prepared, .beside = l->beside, .gang = l->launch->grid_barrier != 0, .priority = l->priority};
 }
 
 /* All processes that have GPUs of the machine do the same. */
@@ -242,7 +242,7 @@ static void note_launch(const struct simulator *s, const struct live_launch *l)
 {
   const struct func_params *p = &l->launch->params;
   struct ranks *r = ranked(s)->ranks;
-  const uint64_t what[] = {s->node, l->start_ps, (uint64_t)(int64_t)l->priority, l->beside, p->entry_pc,
+  const uint64_t what[] = {s->node, l->start_ps, (uint64_t)(int64_t)l->priority, l->beside, l->prepared, p->entry_pc,
                            p->code_bytes, p->shared_dynamic};
   ranks_note(r, p->grid, sizeof p->grid);
   ranks_note(r, p->block, sizeof p->block);

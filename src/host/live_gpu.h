@@ -21,6 +21,7 @@ struct live_launch {
   struct launch *launch; /* must live until it is taken */
   uint64_t start_ps;     /* when it reaches the GPU; in the past: now */
   int priority;          /* its CTAs go before those of launches with a lower one */
+  bool prepared;         /* a node behind others of its graph (launch.graph_cycles) */
   bool beside;           /* others run at the same time: it asks for shared memory that never limits its CTAs */
   void *who;             /* told with its end */
   /* Of one of several address spaces: memory of all of them, for the GPU; where the launch's own pages are. NULL: the

@@ -35,7 +35,7 @@ struct mps_launch {
   uint8_t *bytes; /* banks, name, textures */
   struct tex_table textures;
   struct core_set cores;
-  bool beside;
+  bool beside, prepared;
   int priority;
 };
 
@@ -328,6 +328,7 @@ static void describe(struct mps_client *c, struct mps_launch *l, const struct mp
   l->launch.grid_barrier = m->gang;
   l->cores = m->cores;
   l->beside = m->beside;
+  l->prepared = m->prepared;
   l->priority = m->priority - (c->join.below ? BELOW_NORMAL : 0);
   s->window = m->window;
   s->shared_share = m->shared_share;
@@ -407,6 +408,7 @@ struct live_launch mps_work_launch(const struct mps_work *w, struct gmem *all)
 {
   struct mps_launch *l = w->launch;
   return (struct live_launch){.launch = &l->launch, .start_ps = w->start, .priority = l->priority, .beside = l->beside,
+                              .prepared = l->prepared,
                               .who = (void *)(uintptr_t)w, .image = all, .places = w->client->places};
 }
 

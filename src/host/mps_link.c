@@ -295,7 +295,8 @@ static void send_launch(struct mps_link *k, const struct live_launch *l)
                        .window = s->window, .start_ps = l->start_ps, .who = (uintptr_t)l->who,
                        .n_textures = p->textures ? p->textures->n : 0, .name_bytes = (uint32_t)name,
                        .priority = l->priority, .shared_share = s->shared_share, .some_cores = s->cores,
-                       .gang = l->launch->grid_barrier != 0, .beside = l->beside};
+                       .gang = l->launch->grid_barrier != 0, .beside = l->beside,
+                       .prepared = l->prepared};
   if (s->cores) m.cores = *s->cores;
   bytes += m.n_textures * texture;
   for (unsigned i = 0; i < 8; i++) bytes += p->bank[i] ? p->bank_bytes[i] : 0;

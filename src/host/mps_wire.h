@@ -94,7 +94,7 @@ struct mps_open {
   uint32_t n_textures, name_bytes;
   int32_t priority;
   uint8_t shared_share;
-  bool some_cores, gang, beside;
+  bool some_cores, gang, beside, prepared;
 };
 
 /* A thread of a kernel has called the device runtime, which is the client's (func/device_call.h). It comes in the

@@ -121,7 +121,7 @@ static double dram_peak(const struct params *p)
 
 static struct base base_of(const struct params *p, const struct sim_result *r, const struct launch *l)
 {
-  double start = (double)p->launch_latency_cycles + (double)p->launch_cta_latency, cycles = (double)r->cycles;
+  double start = (double)sim_counter(r, "launch_cycles") + (double)p->launch_cta_latency, cycles = (double)r->cycles;
   return (struct base){.p = p, .r = r, .sms = launch_sms(l, p), .cycles = cycles,
                        .busy = (double)sim_counter(r, "active_cycles"), .behind = cycles > start ? cycles - start : 0};
 }

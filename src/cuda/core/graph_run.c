@@ -50,6 +50,7 @@ static struct command *give_op(struct graph_run *run, const struct graph_node *n
   struct graph_op op = n->op;
   if (op.type == NODE_KERNEL) {
     op.kernel.q.run = run;
+    op.kernel.q.prepared = n->n_deps > 0;
     op.kernel.q.context = run->context;
   }
   struct task *w = task_new(s, &op, &(struct task_site){ .stream_id = run->stream_id, .board = run->context->board,

@@ -34,6 +34,7 @@ struct launch_request {
   uint64_t stack_bytes;      /* of a thread */
   const struct context *context; /* of the call that gave it */
   struct graph_run *run;     /* the launch of a graph that it belongs to; NULL: none */
+  bool prepared;             /* it is behind other nodes there */
 };
 
 /* Kernels made of tiles (CUDA Tile IR) are launched with blocks of one thread: these become the block that the kernel

@@ -436,7 +436,7 @@ static enum command_way begin_shared(struct task *w, uint64_t now)
                                  .poll = launch_watch_poll, .ctx = &b->watch,
                                  .observers = board_observers(b), .usage = pages_usage(s->pages, b->number) };
   const struct live_launch l = { .launch = &k->launch, .start_ps = now, .priority = w->command.priority,
-                                 .beside = has_neighbours(s, k->q), .who = w };
+                                 .prepared = k->q->prepared, .beside = has_neighbours(s, k->q), .who = w };
   const bool first = !live_count(b->simulator);
   if (first) {
     launch_watch_start(&b->watch, s, k->q->function->kernel->name, k->q->number);

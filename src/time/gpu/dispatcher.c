@@ -16,6 +16,7 @@ void dispatcher_init(struct dispatcher *d, struct arena *a, const struct params 
       .interval = p->launch_cta_interval_x100 * clock / 100,
       .latency = p->launch_cta_latency * clock,
       .launch_latency = p->launch_latency_cycles * clock,
+      .graph_latency = p->launch_graph_cycles * clock,
       .notice = p->launch_cta_latency * clock + params_request_ps(p),
   };
   for (unsigned i = 0; i < n_ports; i++) d->port[i].gpc = params_gpc(p, i), d->port[i].sm = i;
@@ -39,7 +40,8 @@ void dispatcher_start(struct dispatcher *d, picos now)
 /* When the first CTA of a grid can go. */
 static picos due(const struct dispatcher *d, unsigned slot)
 {
-  return d->grid[slot].start + d->launch_latency;
+  const struct dispatch_grid *g = &d->grid[slot];
+  return g->start + (g->prepared ? d->graph_latency : d->launch_latency);
 }
 
 /* The first in the queue, or while that is still on its way the first of a lower priority that is not. */

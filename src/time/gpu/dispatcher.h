@@ -54,6 +54,7 @@ struct dispatch_grid {
   unsigned per_sm;     /* most CTAs in an SM */
   struct sm_space cta; /* what each takes */
   uint32_t carveout;   /* bytes of shared memory it asks for */
+  bool prepared;       /* its launch was prepared while others ran */
   bool gang;           /* all CTAs at once; they fit an empty GPU */
   const struct core_set *cores; /* SMs that it may use; NULL: all */
   int priority;        /* higher ones first */
@@ -81,7 +82,7 @@ struct dispatcher {
   uint64_t ctas, handed, done; /* of all grids since dispatcher_start */
   uint64_t taken;              /* of those handed out, CTAs whose work others do */
   picos next_launch;      /* the dispatcher is busy until then */
-  picos interval, latency, launch_latency;
+  picos interval, latency, launch_latency, graph_latency;
   picos notice; /* start of a grid until the SMs hear of it, also of one that came a window late */
 };
 

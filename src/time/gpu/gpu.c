@@ -235,6 +235,7 @@ static void begin_with_launch(struct gpu *g, const struct gpu_launch *l)
   gpu_begin_counting(g);
   g->ended = 0;
   g->started = start_of(g, l);
+  g->launch_cycles = l->prepared ? g->params.launch_graph_cycles : g->params.launch_latency_cycles;
   if (g->cores_started && !netlist_cores_idle(&g->net)) return;
   g->const_spaces = 0;
   start_cores(g, l->source);
@@ -252,6 +253,7 @@ static struct dispatch_grid grid_of(const struct gpu *g, const struct gpu_launch
                                 .per_sm = o->most,
                                 .cta = o->cta,
                                 .carveout = l->beside ? o->most_carveout : o->carveout,
+                                .prepared = l->prepared,
                                 .gang = l->gang,
                                 .cores = l->source->cores,
                                 .priority = l->priority};

@@ -72,6 +72,7 @@ struct gpu_launch {
   struct step_source *source;
   uint64_t start; /* when it reaches the GPU, ps; in the past: at once */
   bool beside;    /* others run at the same time: it asks for shared memory that never limits its CTAs */
+  bool prepared;  /* behind other nodes of its graph (launch.graph_cycles) */
   bool gang;      /* its CTAs wait for each other: all are resident at once */
   int priority;   /* its CTAs go before those of launches with a lower one */
 };

@@ -54,6 +54,7 @@ struct gpu {
   /* Since the run began. */
   struct gmem *image;
   bool cores_started, control_bits;
+  uint64_t launch_cycles; /* of the first launch, before its first CTA can start */
   picos started;
   struct netlist_stats before; /* counters then, or when the first launch came to copies */
   struct netlist_stats counters; /* behind the last window, where they have been summed up since: */

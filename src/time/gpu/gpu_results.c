@@ -88,7 +88,7 @@ static void collect(struct gpu *g, picos end)
   picos clock = params_clock_ps(&g->params), time = end - g->started;
   g->count.stats = (struct gpu_stats){
       .cycles = time / clock,
-      .launch_cycles = g->params.launch_latency_cycles,
+      .launch_cycles = g->launch_cycles,
       .time_ps = time,
       .sms = g->net.n_cores,
       .ctas_per_sm = g->first.ctas,
