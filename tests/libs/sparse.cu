@@ -1,6 +1,7 @@
 // libcusparse: products of sparse matrices in three formats with vectors and dense matrices, and conversions, against sums on the
 // host in binary64. A sum of k products may be wrong by (k + 2) eps of the sum of their sizes.
 #include <cusparse.h>
+#include <dlfcn.h>
 
 #include <cmath>
 #include <cstring>
@@ -281,6 +282,69 @@ template <typename T, typename N, typename F> static void nonzeros(cusparseHandl
   check(count(h, CUSPARSE_DIRECTION_ROW, 45, 70, d, at, 44, device(std::vector<int>(45)), &total) == CUSPARSE_STATUS_INVALID_VALUE, "short columns");
 }
 
+// cusparseSpMVOp is found by its names, since toolkits before 13.2 have neither its declarations nor its symbols to link with.
+static struct {
+  cusparseStatus_t (*size)(cusparseHandle_t, cusparseOperation_t, cusparseConstSpMatDescr_t, cusparseConstDnVecDescr_t x, cusparseDnVecDescr_t y,
+                           cusparseDnVecDescr_t z, cudaDataType, int algorithm, size_t *bytes);
+  cusparseStatus_t (*describe)(cusparseHandle_t, void **description, cusparseOperation_t, cusparseConstSpMatDescr_t, cusparseConstDnVecDescr_t x,
+                               cusparseDnVecDescr_t y, cusparseDnVecDescr_t z, cudaDataType, int algorithm, void *buffer);
+  cusparseStatus_t (*forget)(void *description);
+  cusparseStatus_t (*plan)(cusparseHandle_t, void *description, void **plan, const void *code, size_t bytes);
+  cusparseStatus_t (*drop)(void *plan);
+  cusparseStatus_t (*run)(cusparseHandle_t, void *plan, const void *alpha, const void *beta, cusparseConstDnVecDescr_t x,
+                          cusparseConstDnVecDescr_t y, cusparseDnVecDescr_t z);
+} planned;
+
+template <typename F> static bool find(F &f, const char *name) { return f = (F)dlsym(RTLD_DEFAULT, name); }
+static bool find_planned()
+{
+  return find(planned.size, "cusparseSpMVOp_bufferSize") && find(planned.describe, "cusparseSpMVOp_createDescr") &&
+         find(planned.forget, "cusparseSpMVOp_destroyDescr") && find(planned.plan, "cusparseSpMVOp_createPlan") &&
+         find(planned.drop, "cusparseSpMVOp_destroyPlan") && find(planned.run, "cusparseSpMVOp");
+}
+
+// z = alpha op(A) x + beta y by a plan that was made with other vectors and outlives its description; z is y in the second product.
+template <typename T, typename I> static void planned_case(cusparseHandle_t h, int format, cusparseOperation_t op)
+{
+  const matrix<T> a(61, 83);
+  const int m = op ? a.cols : a.rows, k = op ? a.rows : a.cols;
+  std::vector<T> x(k), y(m);
+  for (T &v : x) v = type<T>::make();
+  for (T &v : y) v = type<T>::make();
+  const T alpha = type<T>::make(), beta = type<T>::make();
+  T *dx = device(x), *dy = device(y), *dz = device(std::vector<T>(m, T(NAN)));
+  cusparseSpMatDescr_t d = describe<T, I>(a, format, 1);
+  cusparseDnVecDescr_t vx, vy, vz, first_x, first_y;
+  cusparseCreateDnVec(&vx, k, dx, type<T>::data);
+  cusparseCreateDnVec(&vy, m, dy, type<T>::data);
+  cusparseCreateDnVec(&vz, m, dz, type<T>::data);
+  cusparseCreateDnVec(&first_x, k, device(x), type<T>::data);
+  cusparseCreateDnVec(&first_y, m, device(y), type<T>::data);
+  size_t bytes = 0;
+  void *description, *plan, *kept;
+  bool right = !planned.size(h, op, d, first_x, first_y, first_y, type<T>::data, 0, &bytes);
+  char *buffer = device(std::vector<char>(bytes));
+  right = right && !planned.describe(h, &description, op, d, first_x, first_y, first_y, type<T>::data, 0, buffer);
+  right = right && !planned.plan(h, description, &plan, nullptr, 0);
+  right = right && planned.plan(h, description, &kept, "code", 4) == CUSPARSE_STATUS_NOT_SUPPORTED;
+  right = right && planned.drop(description) == CUSPARSE_STATUS_INVALID_VALUE && !planned.forget(description);
+  right = right && planned.run(h, plan, &alpha, &beta, vx, vx, vz) == CUSPARSE_STATUS_INVALID_VALUE;
+  right = right && planned.run(h, plan, nullptr, &beta, vx, vy, vz) == CUSPARSE_STATUS_INVALID_VALUE;
+  const expected e = product(a, op, 1, [&](int i, int) { return number(x[i]); });
+  for (const cusparseDnVecDescr_t to : {vz, vy}) {
+    right = right && !planned.run(h, plan, &alpha, &beta, vx, vy, to);
+    const std::vector<T> got = host(to == vz ? dz : dy, m), read = host(dy, m);
+    for (int i = 0; i < m; i++) {
+      const number more = number(beta) * number(y[i]);
+      right = right && near(got[i], number(alpha) * e.c[i] + more, std::abs(number(alpha)) * e.size[i] + std::abs(more), e.terms[i] + 2);
+      right = right && (to == vy || read[i] == y[i]); // y stays as it was
+    }
+  }
+  char what[100];
+  snprintf(what, sizeof what, "SpMVOp of type %d, format %d, op %d", type<T>::data, format, op);
+  check(right && !planned.drop(plan), what);
+}
+
 int main()
 {
   cusparseHandle_t h;
@@ -293,6 +357,14 @@ int main()
       vector_case<std::complex<float>, int64_t>(h, format, op, 0, op == 2);
       vector_case<std::complex<double>, int>(h, format, op, 1, false);
     }
+  const bool found = find_planned();
+  check(found, "SpMVOp is there");
+  for (const cusparseOperation_t op : {CUSPARSE_OPERATION_NON_TRANSPOSE, CUSPARSE_OPERATION_TRANSPOSE}) {
+    if (!found) break;
+    planned_case<float, int>(h, CUSPARSE_FORMAT_CSR, op);
+    planned_case<double, int64_t>(h, CUSPARSE_FORMAT_COO, op);
+    planned_case<std::complex<double>, int>(h, CUSPARSE_FORMAT_CSR, op);
+  }
   const int col = CUSPARSE_ORDER_COL, row = CUSPARSE_ORDER_ROW;
   for (int format : {CUSPARSE_FORMAT_CSR, CUSPARSE_FORMAT_COO})
     for (int op = 0; op < 3; op++)

@@ -31,6 +31,7 @@ int cuMemFree_v2(uint64_t at);
 int cuMemcpyHtoD_v2(uint64_t to, const void *from, size_t bytes);
 int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, driver_stream stream);
 int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, driver_stream stream);
+int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, driver_stream stream);
 int cuMemsetD32Async(uint64_t at, unsigned value, size_t n, driver_stream stream);
 int cuStreamSynchronize(driver_stream stream);
 int cuThreadExchangeStreamCaptureMode(int *mode);
