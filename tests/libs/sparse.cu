@@ -282,7 +282,7 @@ template <typename T, typename N, typename F> static void nonzeros(cusparseHandl
   check(count(h, CUSPARSE_DIRECTION_ROW, 45, 70, d, at, 44, device(std::vector<int>(45)), &total) == CUSPARSE_STATUS_INVALID_VALUE, "short columns");
 }
 
-// cusparseSpMVOp is found by its names, since toolkits before 13.2 have neither its declarations nor its symbols to link with.
+// cusparseSpMVOp is found by its names, since CUDA 13.0 has neither its declarations nor its symbols to link with.
 static struct {
   cusparseStatus_t (*size)(cusparseHandle_t, cusparseOperation_t, cusparseConstSpMatDescr_t, cusparseConstDnVecDescr_t x, cusparseDnVecDescr_t y,
                            cusparseDnVecDescr_t z, cudaDataType, int algorithm, size_t *bytes);

@@ -94,11 +94,11 @@ template <typename T, typename I> static void solves(cusparseHandle_t h)
       }
 }
 
-// C = alpha A B: the columns that a product can have, in order, and the sums.
+// C = alpha A B, and beta times a C without elements: the columns that a product can have, in order, and the sums.
 template <typename T, typename I> static void product_case(cusparseHandle_t h, int m, int k, int n, int base)
 {
   const matrix<T> a(m, k), b(k, n);
-  const T alpha = type<T>::make() + T(3), beta = T(0);
+  const T alpha = type<T>::make() + T(3), beta = base ? alpha : T(0);
   const cudaDataType t = type<T>::data;
   const auto no = CUSPARSE_OPERATION_NON_TRANSPOSE;
   const cusparseIndexType_t index = sizeof(I) == 8 ? CUSPARSE_INDEX_64I : CUSPARSE_INDEX_32I;

@@ -8,6 +8,7 @@ static const int64_t MOST_PRODUCTS = INT64_C(1) << WS_PLACE_BITS; /* a place in 
 struct gemm_plan {
   struct sparse_plan head;
   int state;
+  bool nothing_in_c; /* when the products were asked for: beta has nothing to multiply */
   int64_t products, count; /* of all rows; elements of C */
   struct ws_sparse_gemm args;
 };
@@ -66,7 +67,8 @@ static sparse_status check(const struct sparse_handle *h, const struct gemm *g, 
     return sparse_refuse(function, "values of these types");
   if (g->a->cols != g->b->rows || g->c->rows != g->a->rows || g->c->cols != g->b->cols) return SPARSE_INVALID_VALUE;
   if (g->b->cols > UINT32_MAX) return sparse_refuse(function, "2^32 columns");
-  return beta_is_zero(h, g->beta, sparse_kind(type)) ? SPARSE_SUCCESS : sparse_refuse(function, "a beta that is not 0");
+  if (plan->nothing_in_c || beta_is_zero(h, g->beta, sparse_kind(type))) return SPARSE_SUCCESS;
+  return sparse_refuse(function, "a beta that is not 0, of a C that has elements");
 }
 
 /* The products of each row are counted, which says where their lists begin and how much room all need. */
@@ -143,6 +145,7 @@ PUBLIC sparse_status cusparseSpGEMM_workEstimation(GEMM_ARGUMENTS, size_t *bytes
 {
   (void)algorithm;
   const struct gemm g = GEMM;
+  if (plan && plan->head.magic == PLAN && sparse_matrix_is(c)) plan->nothing_in_c = c->count == 0;
   const sparse_status s = check(h, &g, plan, __func__);
   if (s) return s;
   if (!bytes) return SPARSE_INVALID_VALUE;
