@@ -187,6 +187,7 @@ static bool global_access(struct mem_access *a, struct warp_slot *w, struct txn 
   const bool behind = !local && strong_pending(&a->strong, t);
   if (remote && !behind && is_elsewhere(a, t)) {
     t->kind = TXN_ELSEWHERE;
+    strong_note(&a->strong, t, 1);
     return perform_here(a, w, t);
   }
   if (!local && (t->access->mem.strong || remote || t->far || behind)) {
@@ -321,13 +322,14 @@ bool mem_access_const_arrived(struct txn *t, uint64_t line)
   return away && !t->lanes_away;
 }
 
-/* A fence waits for everything that leaves the SM and brings no value back to wait for. Before the
- * addresses are known, that may be any access that is not sure to stay. */
+/* A fence waits for everything that is performed outside the SM or with what comes from there: loads, too, for whoever
+ * sees what is stored behind the fence may overwrite what they read. Before the addresses are known, that may be any
+ * access that is not sure to stay. */
 static bool awaited_by_fences(const struct txn *t)
 {
   unsigned space = t->inst->mem.space;
   if (t->unread) return space != MEM_NONE && space != MEM_SHARED && space != MEM_CONST && space != MEM_SCALAR;
-  return t->kind == TXN_STRONG || t->kind == TXN_CLUSTER || (t->kind == TXN_GLOBAL && t->op == MEM_STORE);
+  return mem_access_waits(t) || (t->kind == TXN_GLOBAL && t->op == MEM_STORE);
 }
 
 bool mem_access_sort(struct mem_access *a, struct txn *t, uint64_t now)

@@ -163,7 +163,10 @@ static void finish(struct mem_unit *u, struct txn *t);
 static void complete(struct mem_unit *u, uint16_t id, uint64_t now)
 {
   struct txn *t = &u->pool.t[id];
-  if (t->kind == TXN_ELSEWHERE) finish(u, t);
+  if (t->kind == TXN_ELSEWHERE) {
+    strong_note(&u->access.strong, t, -1);
+    finish(u, t);
+  }
   if (is_image_load(t)) {
     t->filtered = now + t->stages.pipe + t->extra;
     for (uint64_t at; (id = image_queue_result(&u->images, &u->pool, &at)) != TXN_NONE;)
@@ -221,27 +224,33 @@ static uint8_t home_in_time(const struct txn *t, uint64_t line)
   return t->inst->mem.image ? mem_access_home_in_time(t, line) : (uint8_t)PLACE_OWN;
 }
 
-/* The same warp has asked for the line before, and waits for its page. */
-static bool comes_behind(const struct mem_unit *u, const struct txn *t, uint64_t line)
+/* Of earlier accesses of the SM to the line that are on their way, where the last one was sent. */
+static uint8_t sent_before(const struct mem_unit *u, const struct txn *t, uint64_t line, uint8_t home)
 {
+  uint64_t last = 0;
   for (unsigned i = 0; i < u->pool.fresh; i++) {
     const struct txn *o = &u->pool.t[i];
-    if ((o->kind != TXN_STRONG && o->kind != TXN_ELSEWHERE) || !o->line) continue;
-    if (o->warp != t->warp || o->sub_core != t->sub_core || o->issued >= t->issued) continue;
+    if ((o->kind != TXN_STRONG && o->kind != TXN_ELSEWHERE) || !o->line || !o->waiting) continue;
+    if (o->issued >= t->issued || o->issued < last) continue;
     for (unsigned k = 0; k < o->n_lines; k++)
-      if (o->line[k].line == line && o->line[k].away) return true;
+      if (o->line[k].line == line) home = o->line[k].home, last = o->issued;
   }
-  return false;
+  return home;
+}
+
+/* Where to ask for the line: where its page is, or went those that are on their way to it. */
+static uint8_t way_to(struct mem_unit *u, const struct txn *t, struct txn_line *l)
+{
+  struct strong_lines *s = &u->access.strong;
+  l->home = mem_access_home(t, l->line);
+  if (!strong_same_way(s, l->line, l->home)) l->home = sent_before(u, t, l->line, l->home);
+  strong_sent(s, l->line, l->home);
+  return l->home;
 }
 
 static void send_strong(struct mem_unit *u, struct txn *t, struct txn_line *l, uint64_t now)
 {
-  uint16_t *away = &u->access.strong.away[strong_hash(l->line)];
-  uint8_t to = mem_access_home(t, l->line);
-  if (*away && comes_behind(u, t, l->line)) to = PLACE_FAULTS;
-  l->away = to == PLACE_FAULTS;
-  *away = (uint16_t)(*away + l->away);
-  sm_port_send(&u->port, t, REQ_STRONG, *l, to, now);
+  sm_port_send(&u->port, t, REQ_STRONG, *l, way_to(u, t, l), now);
 }
 
 void mem_unit_const_arrived(struct mem_unit *u, uint64_t line, uint64_t at, uint64_t now)
@@ -309,17 +318,17 @@ static void load_lines(struct mem_unit *u, struct txn *t, uint16_t id, uint64_t 
 }
 
 /* A line of another node's memory: its lanes get what L1 has of it, or has asked for. */
-static void load_elsewhere(struct mem_unit *u, struct txn *t, const struct txn_line *l, uint8_t home, uint64_t now)
+static void load_elsewhere(struct mem_unit *u, struct txn *t, const struct txn_line *l, uint64_t now)
 {
   const uint64_t name = l->line | LINE_ELSEWHERE;
   const struct l1_access r = l1_load(&u->l1, name, l->sectors, l->words, t->id);
   book_load(u, t, &r);
   if (r.hit) mem_access_elsewhere(&u->access, t, l->line, r.hit, l1_bytes(&u->l1, name));
   if (r.hit != l->sectors) t->waiting++;
-  if (r.passed) sm_port_send(&u->port, t, REQ_STRONG, *l, home, now);
+  if (r.passed) sm_port_send(&u->port, t, REQ_STRONG, *l, l->home, now);
   if (r.missed)
-    sm_port_send(&u->port, t, REQ_READ, (struct txn_line){.line = l->line, .sectors = r.missed, .words = r.miss}, home,
-                 now);
+    sm_port_send(&u->port, t, REQ_READ, (struct txn_line){.line = l->line, .sectors = r.missed, .words = r.miss},
+                 l->home, now);
 }
 
 /* Where a page has moved since the access was sorted, its line is asked of whoever has it now. */
@@ -328,14 +337,14 @@ static void elsewhere_lines(struct mem_unit *u, struct txn *t, uint64_t now)
   unsigned sectors = 0;
   for (unsigned i = 0; i < t->n_lines; i++) {
     struct txn_line *l = &t->line[i];
-    const uint8_t home = mem_access_home(t, l->line);
     sectors += count_sectors(l->sectors);
-    if (place_is_node(home)) {
-      load_elsewhere(u, t, l, home, now);
+    way_to(u, t, l);
+    if (place_is_node(l->home)) {
+      load_elsewhere(u, t, l, now);
       continue;
     }
     t->waiting++;
-    send_strong(u, t, l, now);
+    sm_port_send(&u->port, t, REQ_STRONG, *l, l->home, now);
   }
   u->stats->l1_read_sectors += sectors;
   book_sectors(u, t, sectors);
@@ -391,7 +400,6 @@ static void strong_lines(struct mem_unit *u, struct txn *t, uint64_t now)
   unsigned sectors = 0;
   for (unsigned i = 0; i < t->n_lines; i++) {
     sectors += count_sectors(t->line[i].sectors);
-    if (mem_op_writes(t->op)) l1_forget(&u->l1, t->line[i].line);
     send_strong(u, t, &t->line[i], now);
   }
   book_sectors(u, t, sectors);
@@ -513,10 +521,12 @@ static void fill(struct mem_unit *u, const struct mem_reply *r, uint64_t now)
     l1_fill(&u->l1, r->line, r->sectors, filled, &f);
 }
 
-/* The last answer, of a slice or, when some lanes went to other CTAs, of the network, has everything. */
+/* The last answer, of a slice or, when some lanes went to other CTAs, of the network, has everything. Until then loads
+ * of its lines pass L1; what others have brought in the meantime may be from before what it wrote. */
 static void strong_answer(struct mem_unit *u, struct txn *t)
 {
   if (t->waiting > 1) return;
+  for (unsigned i = 0; mem_op_writes(t->op) && i < t->n_lines; i++) l1_forget(&u->l1, t->line[i].line);
   strong_note(&u->access.strong, t, -1);
   if (!t->gathered || t->far) finish(u, t);
 }
@@ -561,8 +571,6 @@ static void send_again(struct mem_unit *u, const struct mem_reply *r, uint64_t n
   for (unsigned i = 0; i < t->n_lines; i++) {
     if (t->line[i].line != r->line) continue;
     u->stats->sent_sectors[mem_req_op(REQ_STRONG, t->op)] -= count_sectors(t->line[i].sectors);
-    u->access.strong.away[strong_hash(r->line)]--;
-    t->line[i].away = false;
     send_strong(u, t, &t->line[i], now);
   }
 }
