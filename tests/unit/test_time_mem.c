@@ -8,12 +8,14 @@
 
 #include <cmocka.h>
 
+#include "base/place.h"
 #include "config/presets.h"
 #include "time/gpu/occupancy.h"
 #include "time/mem/l1.h"
 #include "time/server.h"
 #include "time/sm/coalescer.h"
 #include "time/sm/smem.h"
+#include "time/sm/strong.h"
 #include "time/sm/tlb.h"
 
 static struct params preset(const char *name)
@@ -514,6 +516,54 @@ static void registers_of_sub_cores(void **state)
     }
 }
 
+/* --- order of accesses to one line ------------------------------------------------------------- */
+
+static struct txn of_line(struct txn_line *l, uint64_t line, enum txn_kind kind, enum mem_op op)
+{
+  *l = (struct txn_line){.line = line};
+  return (struct txn){.kind = (uint8_t)kind, .op = (uint8_t)op, .line = l, .n_lines = 1};
+}
+
+/* Stores queue behind loads of memory elsewhere, loads do not; both behind strong accesses, and only to the line. */
+static void who_queues_behind_whom(void **state)
+{
+  (void)state;
+  static struct strong_lines s;
+  struct txn_line l[4];
+  const struct txn elsewhere = of_line(&l[0], 7, TXN_ELSEWHERE, MEM_LOAD), load = of_line(&l[1], 7, TXN_GLOBAL, MEM_LOAD),
+                   store = of_line(&l[2], 7, TXN_GLOBAL, MEM_STORE), other = of_line(&l[3], 8, TXN_GLOBAL, MEM_STORE);
+  struct txn strong = store;
+  strong.kind = TXN_STRONG;
+  assert_false(strong_pending(&s, &store));
+  strong_note(&s, &elsewhere, 1);
+  assert_true(strong_pending(&s, &store) && !strong_pending(&s, &load) && !strong_pending(&s, &other));
+  strong_note(&s, &strong, 1);
+  strong_note(&s, &elsewhere, -1);
+  assert_true(strong_pending(&s, &store) && strong_pending(&s, &load) && !strong_pending(&s, &other));
+  strong_note(&s, &strong, -1);
+  assert_false(strong_pending(&s, &store));
+}
+
+/* Once some have gone another way it is not sure where all go, until none is left. */
+static void ways_of_a_line(void **state)
+{
+  (void)state;
+  static struct strong_lines s;
+  struct txn_line l;
+  const struct txn t = of_line(&l, 7, TXN_STRONG, MEM_STORE);
+  strong_note(&s, &t, 1);
+  strong_note(&s, &t, 1);
+  assert_true(strong_same_way(&s, 7, PLACE_OWN) && strong_same_way(&s, 7, PLACE_FAULTS));
+  strong_sent(&s, 7, PLACE_FAULTS);
+  assert_true(strong_same_way(&s, 7, PLACE_FAULTS) && !strong_same_way(&s, 7, PLACE_OWN) && strong_same_way(&s, 8, PLACE_OWN));
+  strong_sent(&s, 7, PLACE_OWN);
+  assert_false(strong_same_way(&s, 7, PLACE_FAULTS) || strong_same_way(&s, 7, PLACE_OWN));
+  strong_note(&s, &t, -1);
+  assert_false(strong_same_way(&s, 7, PLACE_OWN));
+  strong_note(&s, &t, -1);
+  assert_true(strong_same_way(&s, 7, PLACE_OWN));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
@@ -530,6 +580,8 @@ int main(void)
       cmocka_unit_test(server_caps_bandwidth),
       cmocka_unit_test(occupancy_limits),
       cmocka_unit_test(registers_of_sub_cores),
+      cmocka_unit_test(who_queues_behind_whom),
+      cmocka_unit_test(ways_of_a_line),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

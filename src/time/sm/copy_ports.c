@@ -31,7 +31,6 @@ static void copy_send(void *ctx, uint16_t id, enum req_kind kind, struct txn_lin
   const struct txn *t = &u->pool.t[id];
   const bool moves = t->inst->mem.copy == COPY_LOAD || t->inst->mem.copy == COPY_STORE;
   l.line |= t->grid->space;
-  if (kind != REQ_READ) l1_forget(&u->l1, l.line);
   sm_port_send(&u->port, t, kind, l, moves ? mem_access_home_in_time(t, l.line) : (uint8_t)PLACE_OWN, now);
 }
 
