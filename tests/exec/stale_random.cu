@@ -434,8 +434,7 @@ int main(int argc, char **argv)
   uint32_t *registered;
   CUDA(cudaHostGetDevicePointer(&registered, at, 0));
   w.rooms.push_back({registered, at, false});
-  CUDA(cudaMallocManaged(&at, bytes));
-  w.rooms.push_back({at, at, true});
+  if (cudaMallocManaged(&at, bytes) == cudaSuccess) w.rooms.push_back({at, at, true}); // not with --ranks
   for (int g = 0; g < w.gpus; g++) {
     CUDA(cudaSetDevice(g));
     CUDA(cudaMalloc(&at, bytes));
