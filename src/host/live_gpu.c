@@ -234,7 +234,8 @@ static struct gpu_launch for_gpu(const struct simulator *s, const struct live_la
 {
   return (struct gpu_launch){.source = func_source(l->launch->func),
                              .start = round_up(live_clock_gpu(clock_of(s), l->start_ps), params_clock_ps(s->params)),
-                             .prepared = l->prepared, .beside = l->beside, .gang = l->launch->grid_barrier != 0, .priority = l->priority};
+                             .prepared = l->prepared, .beside = l->beside,
+                             .gang = l->launch->grid_barrier != 0, .priority = l->priority};
 }
 
 /* All processes that have GPUs of the machine do the same. */

@@ -8,8 +8,8 @@
 
 #define CUDA(call)                                                                                                     \
   do {                                                                                                                 \
-    const cudaError_t failed = (call);                                                                                      \
-    if (failed) exit(fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(failed)) > 0);                                   \
+    const cudaError_t failed = (call);                                                                                 \
+    if (failed) exit(fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(failed)) > 0);                              \
   } while (0)
 
 __global__ void scale(double *__restrict__ a, const double *__restrict__ b, int n)
