@@ -35,7 +35,7 @@ static int unload(void **state)
 }
 
 struct counters {
-  uint64_t ctas, active_cycles, warp_cycles, slot[SLOT__N], class_sectors[MEM_CLASS__N], class_conflicts[MEM_CLASS__N], shared_conflicts, mem_busy, excess_sectors,
+  uint64_t launch_cycles, ctas, active_cycles, warp_cycles, slot[SLOT__N], class_sectors[MEM_CLASS__N], class_conflicts[MEM_CLASS__N], shared_conflicts, mem_busy, excess_sectors,
       thread_insts, warp_insts, divergences, op_requests[L2_OP__N], op_sectors[L2_OP__N], atomic_wait, pipe[PIPE__N], gmma_cycles,
       noc_request_bytes, noc_reply_bytes, dram_read_bytes, dram_write_bytes, requests, dram_read_wait;
 };
@@ -44,7 +44,7 @@ struct counters {
 #define MANY(field) {.name = #field, .offset = offsetof(struct counters, field), \
                      .count = sizeof((struct counters *)0)->field / sizeof(uint64_t)}
 static const struct stat_desc rows[] = {
-    ONE(ctas), ONE(active_cycles), ONE(warp_cycles), MANY(slot), MANY(class_sectors), MANY(class_conflicts), ONE(shared_conflicts), ONE(mem_busy),
+    ONE(launch_cycles), ONE(ctas), ONE(active_cycles), ONE(warp_cycles), MANY(slot), MANY(class_sectors), MANY(class_conflicts), ONE(shared_conflicts), ONE(mem_busy),
     ONE(excess_sectors), ONE(thread_insts), ONE(warp_insts), ONE(divergences), MANY(op_requests), MANY(op_sectors),
     ONE(atomic_wait), MANY(pipe), ONE(gmma_cycles), ONE(noc_request_bytes), ONE(noc_reply_bytes), ONE(dram_read_bytes),
     ONE(dram_write_bytes), ONE(requests), ONE(dram_read_wait),
@@ -53,7 +53,7 @@ static const struct stat_desc rows[] = {
 /* All SMs have CTAs all the time, 24 warps each; three quarters of the slots wait for memory, the rest for arithmetic. */
 static struct counters plain(void)
 {
-  struct counters c = {.ctas = 4 * SMS, .active_cycles = (uint64_t)SMS * CYCLES, .warp_cycles = 24 * (uint64_t)SMS * CYCLES,
+  struct counters c = {.launch_cycles = preset.params.launch_latency_cycles, .ctas = 4 * SMS, .active_cycles = (uint64_t)SMS * CYCLES, .warp_cycles = 24 * (uint64_t)SMS * CYCLES,
                        .thread_insts = 3200, .warp_insts = 100};
   c.slot[WS_LONG_SCOREBOARD] = SLOTS * 3 / 4;
   c.slot[WS_WAIT] = SLOTS / 4;

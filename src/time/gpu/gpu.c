@@ -235,7 +235,6 @@ static void begin_with_launch(struct gpu *g, const struct gpu_launch *l)
   gpu_begin_counting(g);
   g->ended = 0;
   g->started = start_of(g, l);
-  g->launch_cycles = l->prepared ? g->params.launch_graph_cycles : g->params.launch_latency_cycles;
   if (g->cores_started && !netlist_cores_idle(&g->net)) return;
   g->const_spaces = 0;
   start_cores(g, l->source);
@@ -306,7 +305,10 @@ bool gpu_open(struct gpu *g, const struct gpu_launch *l, unsigned *slot, struct 
   const bool alone = comes_alone(g);
   if (alone) begin_with_launch(g, l);
   BUG_ON(g->control_bits != !!(l->source->caps & STEP_CAP_CONTROL));
-  if (alone || g->const_spaces == 0) g->first = o;
+  if (alone || g->const_spaces == 0) {
+    g->first = o;
+    g->launch_cycles = l->prepared ? g->params.launch_graph_cycles : g->params.launch_latency_cycles;
+  }
   l->source->free_barriers = g->params.ideal_barriers;
   *slot = free_slot(g);
   struct gpu_grid *grid = &g->grid[*slot];

@@ -33,8 +33,8 @@ void tags_clear(struct tags *t, unsigned ways)
   }
 }
 
-/* Of a set: the ways that are free now go behind those that are not. */
-static void drop_in_set(struct tags *t, unsigned set, uint64_t kept_bits)
+/* Of a set: the ways that are free now go behind those that are not. How many these are. */
+static unsigned drop_in_set(struct tags *t, unsigned set, uint64_t kept_bits)
 {
   unsigned char *signature = t->set + (size_t)set * t->stride;
   const uint64_t *tag = t->tag + (size_t)set * t->max_ways;
@@ -49,12 +49,15 @@ static void drop_in_set(struct tags *t, unsigned set, uint64_t kept_bits)
     signature[way] = 0;
     *tags_state(t, (struct tag_at){set, way}) = (struct tag_state){0};
   }
+  return kept;
 }
 
 void tags_drop(struct tags *t, uint64_t kept_bits)
 {
+  unsigned kept = 0;
   if (t->clean) return;
-  for (unsigned s = 0; s < t->n_sets; s++) drop_in_set(t, s, kept_bits);
+  for (unsigned s = 0; s < t->n_sets; s++) kept += drop_in_set(t, s, kept_bits);
+  t->clean = !kept;
 }
 
 void tags_use(struct tags *t, struct tag_at a)
