@@ -175,16 +175,6 @@ static solver_status wrong(const struct setup *s, const char *what, int row, int
   return SOLVER_INVALID_VALUE;
 }
 
-static bool invert(const int *p, int n, int *back)
-{
-  for (int i = 0; i < n; i++) back[i] = -1;
-  for (int i = 0; i < n; i++) {
-    if (p[i] < 0 || p[i] >= n || back[p[i]] >= 0) return false;
-    back[p[i]] = i;
-  }
-  return true;
-}
-
 /* Offsets ascend from 0 to the number of elements, and indices are below n. */
 static bool good_part(const struct rf_part *m, int n)
 {
@@ -263,7 +253,7 @@ static solver_status find_sources(struct rf *h, const struct setup *s)
   int *back_p = sp_room(n, sizeof(int)), *back_q = sp_room(n, sizeof(int)), *to = sp_room(s->a.count, sizeof(int));
   h->source_at = sp_room(count + INT64_C(1), sizeof(int)), h->sources = sp_room(s->a.count, sizeof(int));
   solver_status status = back_p && back_q && to && h->source_at && h->sources ? SOLVER_SUCCESS : SOLVER_ALLOC_FAILED;
-  if (!status && (!invert(s->p, n, back_p) || !invert(s->q, n, back_q))) status = SOLVER_INVALID_VALUE;
+  if (!status && (!sp_invert(s->p, n, back_p) || !sp_invert(s->q, n, back_q))) status = SOLVER_INVALID_VALUE;
   for (int i = 0; !status && i < n; i++)
     for (int k = s->a.offsets[i]; !status && k < s->a.offsets[i + 1]; k++) {
       const int row = h->format == CSR ? i : s->a.columns[k], column = h->format == CSR ? s->a.columns[k] : i;

@@ -107,8 +107,7 @@ ZERO_FREE(D, double, SOLVER_D)
 ZERO_FREE(C, struct complex_f32, SOLVER_C)
 ZERO_FREE(Z, struct complex_f64, SOLVER_Z)
 
-/* back[p[i]] = i. False: p is no permutation. */
-static bool invert(const int *p, int n, int *back)
+bool sp_invert(const int *p, int n, int *back)
 {
   for (int i = 0; i < n; i++) back[i] = -1;
   for (int i = 0; i < n; i++) {
@@ -170,7 +169,7 @@ PUBLIC solver_status cusolverSpXcsrpermHost(const struct sp_handle *h, int m, in
   int *rows = sp_room(m, sizeof *rows), *back = sp_room(n, sizeof *back), *old = sp_room(count, sizeof *old);
   struct moved *places = sp_room(count, sizeof *places);
   status = rows && back && old && places ? SOLVER_SUCCESS : SOLVER_ALLOC_FAILED;
-  if (!status && (!invert(p, m, rows) || !invert(q, n, back))) status = SOLVER_INVALID_VALUE;
+  if (!status && (!sp_invert(p, m, rows) || !sp_invert(q, n, back))) status = SOLVER_INVALID_VALUE;
   if (!status) permute(&pattern, p, back, cusparseGetMatIndexBase(d), offsets, columns, map, places, old);
   free(rows);
   free(back);

@@ -75,6 +75,9 @@ bool sp_pattern_turn(struct sp_pattern *out, const struct sp_pattern *a, int **s
 /* The matrix's values; NULL: no memory. */
 sp_number *sp_values_read(int t, const struct sp_csr *a);
 
+/* back[p[i]] = i. False: p is no permutation of 0 to n - 1. */
+bool sp_invert(const int *p, int n, int *back);
+
 bool sp_fetch(const struct sp_handle *h, void *to, const void *from, size_t bytes);
 /* Device memory with these bytes; 0: there is none. */
 uint64_t sp_upload(const struct sp_handle *h, const void *from, size_t bytes);
