@@ -31,6 +31,18 @@ __global__ void litmus(const unsigned *data, volatile unsigned *flag, unsigned *
   out[5] = unsigned(end - begin);
 }
 
+// Keeps the GPU at work.
+__global__ void hold(volatile unsigned *flag)
+{
+  while (!*flag);
+}
+
+// Every CTA, so every SM, looks at the same word.
+__global__ void glance(const unsigned *data, unsigned *out)
+{
+  out[blockIdx.x] = load(data);
+}
+
 // Each thread reads 32 words of its own, one after the other: a sector holds eight.
 __global__ void strided(const unsigned *data, unsigned *out)
 {
@@ -117,6 +129,22 @@ int main()
     for (unsigned i = 0; i < n * 32; i++) data[i] *= 2;
   }
   CUDA(cudaEventElapsedTime(&ms, a, b));
+
+  cudaStream_t beside, s; // kernels that begin beside another one, on all SMs
+  unsigned all[200];
+  CUDA(cudaStreamCreateWithFlags(&beside, cudaStreamNonBlocking));
+  CUDA(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+  flag[2] = 0;
+  hold<<<1, 1, 0, beside>>>(flag + 2);
+  for (unsigned k = 1; k <= 3; k++) {
+    data[0] = k;
+    glance<<<200, 1, 0, s>>>(data, out);
+    CUDA(cudaMemcpyAsync(all, out, sizeof all, cudaMemcpyDeviceToHost, s));
+    CUDA(cudaStreamSynchronize(s));
+    for (unsigned i = 0; i < 200; i++) CHECK(all[i] == k);
+  }
+  flag[2] = 1;
+  CUDA(cudaDeviceSynchronize());
 
   for (unsigned i = 0; i < n; i++) data[i] = 0;
   CUDA(cudaMalloc(&device, 8));
