@@ -142,10 +142,10 @@ int ws_run_change(ws_device *d, ws_change *change, void *call, ws_error *error)
 
 const char *ws_device_parameter(ws_device *d, const char *key)
 {
-  int number = key ? param_key_find(key) : -1;
+  struct param_key k;
 
-  if (!d || number < 0) return NULL;
-  param_print(&d->preset.params, param_key_at((unsigned)number), d->text, sizeof d->text);
+  if (!d || !key || param_key_find(key, &k) < 0) return NULL;
+  param_print(&d->preset.params, k, d->text, sizeof d->text);
   return d->text;
 }
 

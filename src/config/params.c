@@ -68,23 +68,24 @@ static const char *const param_dram_t[DRAM_T__N] = {
 
 #define AT(field) (uint32_t) offsetof(struct params, field)
 
+#define NAME(k) .key = k, .key_bytes = sizeof(k) - 1
 const struct param_desc param_descs[] = {
 #define PARAM(k, f, lo, hi, u, t)                                                                  \
-  {.key = k, .kind = PARAM_KIND_INT, .offset = AT(f), .count = 1, .min = lo, .max = hi, .unit = u, \
+  {NAME(k), .kind = PARAM_KIND_INT, .offset = AT(f), .count = 1, .min = lo, .max = hi, .unit = u, \
    .text = t},
 #define PARAM_VEC(k, f, n, names, lo, hi, u, t)                                                    \
-  {.key = k, .kind = PARAM_KIND_INT, .offset = AT(f), .count = n, .elements = names, .min = lo,    \
+  {NAME(k), .kind = PARAM_KIND_INT, .offset = AT(f), .count = n, .elements = names, .min = lo,    \
    .max = hi, .unit = u, .text = t},
 #define PARAM_LIST(k, f, n, lo, hi, u, t)                                                          \
-  {.key = k, .kind = PARAM_KIND_LIST, .offset = AT(f), .count = 1, .min = lo, .max = hi,           \
+  {NAME(k), .kind = PARAM_KIND_LIST, .offset = AT(f), .count = 1, .min = lo, .max = hi,           \
    .unit = u, .text = t},
 #define PARAM_BOOL(k, f, t)                                                                        \
-  {.key = k, .kind = PARAM_KIND_BOOL, .offset = AT(f), .count = 1, .unit = "", .text = t},
+  {NAME(k), .kind = PARAM_KIND_BOOL, .offset = AT(f), .count = 1, .unit = "", .text = t},
 #define PARAM_ENUM(k, f, names, n, t)                                                              \
-  {.key = k, .kind = PARAM_KIND_ENUM, .offset = AT(f), .count = 1, .choices = names,               \
+  {NAME(k), .kind = PARAM_KIND_ENUM, .offset = AT(f), .count = 1, .choices = names,               \
    .n_choices = n, .unit = "", .text = t},
 #define PARAM_TEXT(k, f, t)                                                                        \
-  {.key = k, .kind = PARAM_KIND_TEXT, .offset = AT(f), .count = 1, .unit = "", .text = t},
+  {NAME(k), .kind = PARAM_KIND_TEXT, .offset = AT(f), .count = 1, .unit = "", .text = t},
 #include "config/params.def"
 #undef PARAM
 #undef PARAM_VEC
@@ -112,17 +113,20 @@ void param_key_name(struct param_key k, char *buf, size_t size)
   else snprintf(buf, size, "%s", key);
 }
 
-int param_key_find(const char *name)
+/* Lengths are compared first: presets have hundreds of keys, and each program reads three of them when it starts. */
+int param_key_find(const char *name, struct param_key *key)
 {
+  const size_t bytes = strlen(name);
   int number = 0;
-  for (unsigned r = 0; r < param_n_descs; r++) {
-    const struct param_desc *d = &param_descs[r];
-    size_t n = strlen(d->key);
-    if (!d->elements && strcmp(d->key, name) == 0) return number;
-    if (d->elements && strncmp(d->key, name, n) == 0 && name[n] == '.')
-      for (uint32_t i = 0; i < d->count; i++)
-        if (strcmp(d->elements[i], name + n + 1) == 0) return number + (int)i;
-    number += (int)d->count;
+  for (const struct param_desc *d = param_descs; d < param_descs + param_n_descs; number += (int)d++->count) {
+    const size_t n = d->key_bytes;
+    if (d->elements ? bytes <= n || name[n] != '.' : bytes != n) continue;
+    if (memcmp(d->key, name, n) != 0) continue;
+    for (uint32_t i = 0; i < d->count; i++) {
+      if (d->elements && strcmp(d->elements[i], name + n + 1) != 0) continue;
+      *key = (struct param_key){.desc = d, .element = i};
+      return number + (int)i;
+    }
   }
   return -1;
 }

@@ -150,6 +150,7 @@ enum param_kind { PARAM_KIND_INT, PARAM_KIND_LIST, PARAM_KIND_BOOL, PARAM_KIND_E
 struct param_desc {
   const char *key;
   uint8_t kind;                 /* enum param_kind */
+  uint8_t key_bytes;            /* of key, without its end */
   uint32_t offset;              /* bytes into struct params */
   uint32_t count;               /* keys: 1, or the elements of a PARAM_VEC */
   const char *const *elements;  /* PARAM_VEC: their names */
@@ -186,8 +187,8 @@ struct param_key {
   uint32_t element;
 };
 struct param_key param_key_at(unsigned number);
-/* Number of the key called `name`, or -1. */
-int param_key_find(const char *name);
+/* Number of the key called `name`, which *key then is, or -1. */
+int param_key_find(const char *name, struct param_key *key);
 /* Writes the dotted name into buf (at most size bytes, always terminated). */
 void param_key_name(struct param_key k, char *buf, size_t size);
 

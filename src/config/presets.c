@@ -98,7 +98,8 @@ static bool unknown_key(struct reader *r, const config_setting_t *s, const char 
 /* s is (value, "tag: text"). */
 static bool read_value(struct reader *r, const config_setting_t *s, const char *key)
 {
-  int number = param_key_find(key);
+  struct param_key k;
+  int number = param_key_find(key, &k);
   if (number < 0) return unknown_key(r, s, key);
   const config_setting_t *tag = config_setting_get_elem(s, 1);
   if (config_setting_length(s) != 2 || config_setting_type(tag) != CONFIG_TYPE_STRING)
@@ -111,7 +112,7 @@ static bool read_value(struct reader *r, const config_setting_t *s, const char *
   struct params scratch = r->preset->params; /* an inherited value is checked, then dropped */
   struct param_origin *origin = &r->preset->origin[number];
   struct params *into = origin->source ? &scratch : &r->preset->params;
-  if (!set_value(into, param_key_at((unsigned)number), config_setting_get_elem(s, 0), &why))
+  if (!set_value(into, k, config_setting_get_elem(s, 0), &why))
     return fail_at(r, s, key, why.msg);
   if (origin->source) return true;
   *origin = (struct param_origin){
@@ -137,7 +138,8 @@ static bool read_group(struct reader *r, const config_setting_t *group, const ch
     } else if (config_setting_is_list(s)) {
       TRY(read_value(r, s, key));
     } else {
-      if (param_key_find(key) < 0) return unknown_key(r, s, key);
+      struct param_key k;
+      if (param_key_find(key, &k) < 0) return unknown_key(r, s, key);
       return fail_at(r, s, key, "must be (value, \"source tag: text\")");
     }
   }
@@ -263,10 +265,11 @@ void preset_free(struct preset *p)
 /* Sets a number as the command line does. */
 static bool override_int(struct preset *p, const char *key, uint64_t value, const char *source, struct err *e)
 {
-  int number = param_key_find(key);
+  struct param_key k;
+  int number = param_key_find(key, &k);
   BUG_ON(number < 0);
   struct err why;
-  if (!param_set_int(&p->params, param_key_at((unsigned)number), (int64_t)value, &why))
+  if (!param_set_int(&p->params, k, (int64_t)value, &why))
     return err_set(e, "%s: %.300s", key, why.msg);
   p->origin[number] = (struct param_origin){.file = "command line", .source = source};
   return true;
@@ -310,13 +313,14 @@ bool preset_override(struct preset *p, const char *assignment, struct err *e)
   if (!eq || (size_t)(eq - assignment) >= sizeof key)
     return err_set(e, "'%s': must be KEY=VALUE", assignment);
   snprintf(key, sizeof key, "%.*s", (int)(eq - assignment), assignment);
-  int number = param_key_find(key);
+  struct param_key k;
+  int number = param_key_find(key, &k);
   char hint[NEAREST_HINT];
   if (number < 0)
     return err_set(e, "%s: unknown parameter (warpstep gpus --resolve lists them)%s", key, key_hint(key, hint));
   struct err why;
   struct params changed = p->params;
-  if (!param_parse(&changed, param_key_at((unsigned)number), eq + 1, &why))
+  if (!param_parse(&changed, k, eq + 1, &why))
     return err_set(e, "%s: %.300s", key, why.msg);
   p->params = changed;
   p->origin[number] = (struct param_origin){.file = "command line", .source = "command line"};

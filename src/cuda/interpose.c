@@ -35,7 +35,7 @@ struct object {
   unsigned section; /* of the symbols that count, whose values are places in it; 0: all */
   size_t section_bytes;
   enum cudart cudart;
-  unsigned n_patched;
+  unsigned n_functions, n_patched;
 };
 
 /* An object that was looked at. */
@@ -81,8 +81,9 @@ static const Elf64_Shdr *section(const struct object *o, uint32_t type)
 
 static const struct entry *find_entry(const char *name)
 {
-  for (unsigned i = 0; i < n_runtime_entries; i++)
-    if (strcmp(runtime_entries[i].symbol, name) == 0) return &runtime_entries[i];
+  const size_t bytes = strlen(name);
+  for (const struct entry *e = runtime_entries; e < runtime_entries + n_runtime_entries; e++)
+    if (e->symbol_bytes == bytes && memcmp(e->symbol, name, bytes) == 0) return e;
   return NULL;
 }
 
@@ -101,17 +102,24 @@ static bool write_text(uintptr_t at, const uint8_t *code, size_t bytes)
   return mprotect((void *)first, all, PROT_READ | PROT_EXEC) == 0;
 }
 
-/* A function of the runtime in this object that there is something for. */
-static const struct entry *entry_of(const Elf64_Sym *y, const char *name)
+/* cuda... or __cuda... Most names of a program are neither, and each program that starts has thousands: the first bytes
+ * decide, without a call. */
+static bool is_runtime_name(const char *name)
 {
-  if (ELF64_ST_TYPE(y->st_info) != STT_FUNC || y->st_shndx == SHN_UNDEF || y->st_size < FAR_JUMP) return NULL;
-  if (strncmp(name, "cuda", 4) != 0 && strncmp(name, "__cuda", 6) != 0) return NULL;
-  return find_entry(name);
+  if (name[0] == '_' && name[1] == '_') name += 2;
+  return name[0] == 'c' && name[1] == 'u' && name[2] == 'd' && name[3] == 'a';
+}
+
+/* Whether it may be a function of the runtime in this object, with room for a jump. */
+static bool is_runtime_function(const Elf64_Sym *y, const char *name)
+{
+  return is_runtime_name(name) && ELF64_ST_TYPE(y->st_info) == STT_FUNC && y->st_shndx != SHN_UNDEF &&
+         y->st_size >= FAR_JUMP;
 }
 
 static void patch(struct object *o, const Elf64_Sym *y, const char *name)
 {
-  const struct entry *e = entry_of(y, name);
+  const struct entry *e = is_runtime_function(y, name) ? find_entry(name) : NULL;
   uint8_t jump[FAR_JUMP];
   if (!e) return;
   void (*earlier)(void) = runtime_earlier(name, o->cudart);
@@ -121,11 +129,12 @@ static void patch(struct object *o, const Elf64_Sym *y, const char *name)
     shim_say("cannot redirect %s of the program; link it with -cudart shared", name);
 }
 
-/* Functions that only runtimes of one version have. A static runtime is one object of its archive
+/* Functions that only runtimes of one version have; and whether there are any. A static runtime is one object of its archive
  * (libcudart_static.a), so all of its functions are there. */
 static void note_version(struct object *o, const Elf64_Sym *y, const char *name)
 {
-  if (!entry_of(y, name)) return;
+  if (!is_runtime_function(y, name)) return;
+  o->n_functions++;
   if (strcmp(name, "cudaBindTexture") == 0) o->cudart = CUDART_11;
   else if (strcmp(name, "cudaGetDeviceProperties_v2") == 0) o->cudart = CUDART_12;
 }
@@ -155,6 +164,7 @@ static void each_symbol(struct object *o, uint32_t type, void (*look)(struct obj
 static void redirect_all(struct object *o)
 {
   each_symbol(o, SHT_SYMTAB, note_version), each_symbol(o, SHT_DYNSYM, note_version);
+  if (!o->n_functions) return;
   each_symbol(o, SHT_SYMTAB, patch), each_symbol(o, SHT_DYNSYM, patch);
 }
 

@@ -121,6 +121,12 @@ static void test_every_listed_preset_loads(void **state)
 
 /* ---- Provenance ---- */
 
+static int find(const char *name)
+{
+  struct param_key k;
+  return param_key_find(name, &k);
+}
+
 static void test_origins(void **state)
 {
   (void)state;
@@ -131,11 +137,11 @@ static void test_origins(void **state)
     assert_non_null(p.origin[i].source);
     assert_true(p.origin[i].line > 0);
   }
-  assert_string_equal(p.origin[param_key_find("gpu.sms")].file, "rtx-3070.cfg");
-  assert_string_equal(p.origin[param_key_find("sm.max_warps")].file, "sm86.cfg");
-  assert_string_equal(p.origin[param_key_find("lat.alu")].file, "common.cfg");
+  assert_string_equal(p.origin[find("gpu.sms")].file, "rtx-3070.cfg");
+  assert_string_equal(p.origin[find("sm.max_warps")].file, "sm86.cfg");
+  assert_string_equal(p.origin[find("lat.alu")].file, "common.cfg");
   /* A child's value wins over its parent's. */
-  assert_string_equal(p.origin[param_key_find("membar.gpu_cycles")].file, "sm86.cfg");
+  assert_string_equal(p.origin[find("membar.gpu_cycles")].file, "sm86.cfg");
   /* A fence of 327 cycles, less the ERRBAR and CCTL in it. */
   assert_int_equal(p.params.membar_gpu_cycles, 327 - 45 - 5);
 
@@ -157,15 +163,18 @@ static void test_keys(void **state)
 {
   (void)state;
   for (unsigned i = 0; i < PARAM_N_KEYS; i++) {
+    struct param_key found;
     char key[128];
     param_key_name(param_key_at(i), key, sizeof key);
-    assert_int_equal(param_key_find(key), i); /* no key twice */
+    assert_int_equal(param_key_find(key, &found), i); /* no key twice */
+    assert_ptr_equal(found.desc, param_key_at(i).desc);
+    assert_int_equal(found.element, param_key_at(i).element);
   }
-  assert_int_equal(param_key_find("lat"), -1);
-  assert_int_equal(param_key_find("lat.nothing"), -1);
-  assert_int_equal(param_key_find("sm.max_warp"), -1);
+  assert_int_equal(find("lat"), -1);
+  assert_int_equal(find("lat.nothing"), -1);
+  assert_int_equal(find("sm.max_warp"), -1);
   char key[128];
-  param_key_name(param_key_at((unsigned)param_key_find("mma.interval.mma_f64")), key, sizeof key);
+  param_key_name(param_key_at((unsigned)find("mma.interval.mma_f64")), key, sizeof key);
   assert_string_equal(key, "mma.interval.mma_f64");
 }
 
@@ -183,7 +192,7 @@ static void test_override(void **state)
   assert_int_equal(p.params.lat[LAT_ALU], 6);
   assert_true(preset_override(&p, "sm.shared_carveouts_kib=0,100", &e));
   assert_int_equal(p.params.sm_shared_carveouts_kib.n, 2);
-  assert_string_equal(p.origin[param_key_find("lat.alu")].file, "command line");
+  assert_string_equal(p.origin[find("lat.alu")].file, "command line");
 
   assert_false(preset_override(&p, "lat.alu", &e));
   assert_false(preset_override(&p, "lat.add=4", &e));
@@ -354,7 +363,7 @@ static void test_lock_clock(void **state)
   assert_true(preset_override(&p, "clock=1305.5", &e));
   assert_int_equal(p.params.gpu_clock_khz, 1305500);
   assert_int_equal(p.params.l2_clock_khz, 652750);
-  assert_string_equal(p.origin[param_key_find("gpu.clock_khz")].file, "command line");
+  assert_string_equal(p.origin[find("gpu.clock_khz")].file, "command line");
 
   assert_false(preset_override(&p, "clock=fast", &e));
   assert_false(preset_override(&p, "clock=-1", &e));

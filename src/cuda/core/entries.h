@@ -3,6 +3,7 @@
 #define WS_CUDA_ENTRIES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "cuda/core/api.h"
 
@@ -12,6 +13,7 @@ struct entry {
   void (*address)(void);
   int since;          /* driver: first CUDA version that gives this symbol; runtime: 0 */
   bool served;
+  uint8_t symbol_bytes; /* of symbol, without its end */
 };
 
 /* What an entry point does that is not served: names itself, once. */

@@ -8,8 +8,8 @@
 #undef MISSING
 
 const struct entry driver_entries[] = {
-#define SERVED(name, symbol, version)  { #name, #symbol, symbol, version, true },
-#define MISSING(name, symbol, version) { #name, #symbol, (void (*)(void))symbol, version, false },
+#define SERVED(name, symbol, version)  { #name, #symbol, symbol, version, true, sizeof #symbol - 1 },
+#define MISSING(name, symbol, version) { #name, #symbol, (void (*)(void))symbol, version, false, sizeof #symbol - 1 },
 #include "cuda/driver/driver.def"
 #undef SERVED
 #undef MISSING

@@ -8,8 +8,8 @@
 #undef MISSING
 
 const struct entry runtime_entries[] = {
-#define SERVED(symbol)  { #symbol, #symbol, symbol, 0, true },
-#define MISSING(symbol) { #symbol, #symbol, (void (*)(void))symbol, 0, false },
+#define SERVED(symbol)  { #symbol, #symbol, symbol, 0, true, sizeof #symbol - 1 },
+#define MISSING(symbol) { #symbol, #symbol, (void (*)(void))symbol, 0, false, sizeof #symbol - 1 },
 #include "cuda/runtime/runtime.def"
 #undef SERVED
 #undef MISSING
