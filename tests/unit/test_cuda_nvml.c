@@ -23,6 +23,7 @@ nvmlReturn_t nvmlDeviceGetIndex(nvmlDevice_t, unsigned *);
 nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t, char *, unsigned);
 nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t, char *, unsigned);
 nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t, int *, int *);
+nvmlReturn_t nvmlDeviceGetNumGpuCores(nvmlDevice_t, unsigned *);
 nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t, nvmlMemory_t *);
 nvmlReturn_t nvmlDeviceGetArchitecture(nvmlDevice_t, unsigned *);
 nvmlReturn_t nvmlDeviceGetComputeMode(nvmlDevice_t, int *);
@@ -104,7 +105,7 @@ static void devices(void **state)
   (void)state;
   char text[96], bus[32];
   int major, minor;
-  unsigned index, speed;
+  unsigned index, speed, cores;
   nvmlDevice_t d;
   nvmlPciInfo_t pci;
   /* CUDA's device 0 is the machine's GPU 3: the address says so. */
@@ -126,6 +127,9 @@ static void devices(void **state)
   assert_ptr_equal(d, gpu(5));
   assert_int_equal(nvmlDeviceGetCudaComputeCapability(gpu(7), &major, &minor), NVML_SUCCESS);
   assert_int_equal(major * 10 + minor, 80);
+  assert_int_equal(nvmlDeviceGetNumGpuCores(gpu(0), &cores), NVML_SUCCESS);
+  assert_int_equal(cores, 6912); /* NVIDIA A100 whitepaper: FP32 cores of a GPU */
+  assert_int_equal(nvmlDeviceGetNumGpuCores(gpu(0), NULL), NVML_ERROR_INVALID_ARGUMENT);
   assert_int_equal(nvmlDeviceGetName(gpu(0), text, sizeof text), NVML_SUCCESS);
   assert_non_null(strstr(text, "A100"));
   assert_int_equal(nvmlDeviceGetCurrPcieLinkGeneration(gpu(0), &speed), NVML_SUCCESS);

@@ -6,6 +6,7 @@
 #include "cuda/core/mps.h"
 #include "cuda/core/visible_boards.h"
 #include "cuda/nvml/nvml_call.h"
+#include "host/speed.h"
 
 enum { KHZ = 1000 };
 
@@ -215,6 +216,17 @@ nvmlReturn_t nvmlDeviceGetMaxClockInfo(nvmlDevice_t device, int type, unsigned *
   ON_GPU(device, clock_of(nvml_params(s, gpu), type, mhz));
 }
 
+/* CUDA cores, as data sheets count them: lanes of FP32 in all SMs. */
+static unsigned cores_of(const struct params *p)
+{
+  return (unsigned)(speed_flops_peak(p, WORK_FP32) / 2 * (double)params_clock_ps(p) / 1e12 + 0.5);
+}
+
+nvmlReturn_t nvmlDeviceGetNumGpuCores(nvmlDevice_t device, unsigned *cores)
+{
+  ON_GPU(device, ANSWER(cores, cores_of(nvml_params(s, gpu))));
+}
+
 /* Where it is ------------------------------------------------------------------------------------ */
 
 /* Presets have no number of a product: the vendor alone. */
@@ -295,7 +307,7 @@ nvmlReturn_t nvmlDeviceGetNvLinkRemotePciInfo(nvmlDevice_t device, unsigned link
 }
 
 /* The link by which it reaches the host. */
-static struct pcie_speed speed_of(const struct shim *s, unsigned gpu)
+static struct pcie_speed host_speed_of(const struct shim *s, unsigned gpu)
 {
   struct machine_port p;
   if (!machine_port(&s->boards.machine, gpu, LINK_PCIE, 0, &p)) return (struct pcie_speed){0};
@@ -309,7 +321,7 @@ static nvmlReturn_t give_speed(unsigned value, unsigned *to)
 
 nvmlReturn_t nvmlDeviceGetCurrPcieLinkGeneration(nvmlDevice_t device, unsigned *generation)
 {
-  ON_GPU(device, give_speed(speed_of(s, gpu).generation, generation));
+  ON_GPU(device, give_speed(host_speed_of(s, gpu).generation, generation));
 }
 
 nvmlReturn_t nvmlDeviceGetMaxPcieLinkGeneration(nvmlDevice_t device, unsigned *generation)
@@ -319,7 +331,7 @@ nvmlReturn_t nvmlDeviceGetMaxPcieLinkGeneration(nvmlDevice_t device, unsigned *g
 
 nvmlReturn_t nvmlDeviceGetCurrPcieLinkWidth(nvmlDevice_t device, unsigned *width)
 {
-  ON_GPU(device, give_speed(speed_of(s, gpu).width, width));
+  ON_GPU(device, give_speed(host_speed_of(s, gpu).width, width));
 }
 
 nvmlReturn_t nvmlDeviceGetMaxPcieLinkWidth(nvmlDevice_t device, unsigned *width)
