@@ -1,5 +1,6 @@
 /* Boxes that keep an order: groups of asynchronous copies, whose counters drop oldest first (PTX ISA, cp.async.wait_group: groups
- * complete in the order of their commits), and image loads, whose results return in the order of the grants. */
+ * complete in the order of their commits), image loads, whose results return in the order of the grants, and fences, which
+ * wait for what issued before them (PTX ISA, causality order). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +8,7 @@
 #include <cmocka.h>
 
 #include "time/sm/async_group.h"
+#include "time/sm/fence_epochs.h"
 #include "time/sm/image_queue.h"
 
 enum { POOL = 8 };
@@ -85,10 +87,49 @@ static void image_results_keep_their_order(void **state)
   arena_free(&a);
 }
 
+/* Any order of issues, ends and fences, held against a list of all accesses: no fence ends before those that issued
+ * before it, and each by the time that nothing of its and older epochs is under way; where epochs are left, at once. */
+static void fences_wait_for_those_before(void **state)
+{
+  (void)state;
+  enum { STEPS = 20000, MOST = 60, FENCES = 12 };
+  struct fence_epochs f = {0};
+  struct { uint8_t epoch; unsigned issued; } out[MOST];
+  struct { uint32_t epoch; unsigned issued; bool exact; } fence[FENCES];
+  unsigned n = 0, fences = 0, x = 12345;
+  for (unsigned step = 1; step < STEPS; step++) {
+    x = x * 1664525 + 1013904223;
+    const unsigned what = x >> 16 & 7, which = x >> 20;
+    if (what < 3 && n < MOST) {
+      out[n].issued = step;
+      out[n++].epoch = fences_enter(&f);
+    } else if (what < 6 && n) {
+      const unsigned k = what == 3 ? 0 : which % n; /* the oldest one now and then */
+      fences_leave(&f, out[k].epoch);
+      for (unsigned i = k; i + 1 < n; i++) out[i] = out[i + 1];
+      n--;
+    } else if (fences < FENCES) {
+      fence[fences].issued = step;
+      fence[fences].exact = fences_have_room(&f);
+      fence[fences++].epoch = fences_begin(&f);
+    }
+    for (unsigned i = 0; i < fences; i++) {
+      const bool before = n && out[0].issued < fence[i].issued; /* they lie in the order of their issue */
+      const bool over = fences_over(&f, fence[i].epoch);
+      assert_false(over && before);
+      if (fence[i].exact) assert_int_equal(over, !before);
+      if (!n) assert_true(over);
+      if (over) fence[i--] = fence[--fences];
+    }
+  }
+  assert_true(f.present > 1000);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(groups_drop_in_order),
+      cmocka_unit_test(fences_wait_for_those_before),
       cmocka_unit_test(arrivals_wait_for_those_before),
       cmocka_unit_test(image_results_keep_their_order),
   };

@@ -358,8 +358,9 @@ bool mem_access_sort(struct mem_access *a, struct txn *t, uint64_t now)
     ok = cluster_access(a, w, t);
   else if (touches)
     ok = const_access(a, w, t, now);
-  t->store = awaited_by_fences(t);
-  if (t->store) w->stores_out++;
+  const bool counted = t->fenced;
+  t->fenced = awaited_by_fences(t);
+  if (t->fenced && !counted) t->epoch = fences_enter(&a->fences);
   return ok;
 }
 

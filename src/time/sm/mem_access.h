@@ -12,6 +12,7 @@
 #include "base/place.h"
 #include "config/params.h"
 #include "time/sm/const_cache.h"
+#include "time/sm/fence_epochs.h"
 #include "time/sm/observer.h"
 #include "time/sm/sm_stats.h"
 #include "time/sm/strong.h"
@@ -27,6 +28,7 @@ struct mem_access {
   bool late_copies;           /* hazard emulation: an LDGSTS is performed when its data arrive */
   struct const_cache vl;      /* L0 VL, for LDC */
   struct strong_lines strong; /* on their way */
+  struct fence_epochs fences;
   /* ports */
   struct txn_pool *pool;
   struct warp_table *warps[MEM_SUB_CORES];

@@ -92,12 +92,25 @@ static void group_copy_done(struct mem_unit *u, const struct txn *t, uint64_t no
   while ((sb = async_group_dropped(g)) != SB_NONE) drop_at(u, t, sb, now, visible);
 }
 
+/* Fences need not wait for it any longer: those whose last one it was may end in any sub-core. */
+static void leave_fences(struct mem_unit *u, struct txn *t, uint64_t now)
+{
+  t->fenced = false;
+  if (!fences_leave(&u->access.fences, t->epoch)) return;
+  for (unsigned i = 0; i < u->n_clients; i++) {
+    struct warp_table *w = u->client[i].warps;
+    if (!w->held) continue;
+    if (now + 1 < w->hold_due) w->hold_due = now + 1;
+    if (now + 1 < u->wake[i]) u->wake[i] = now + 1;
+  }
+}
+
 /* The transaction leaves the unit. */
 static void retire(struct mem_unit *u, uint16_t id, uint64_t now)
 {
   struct txn *t = &u->pool.t[id];
   struct warp_slot *w = warp_of(u, t);
-  if (t->store) w->stores_out--;
+  if (t->fenced) leave_fences(u, t, now);
   if (w->step && w->hold != WS_SELECTED) wake(u, t, now + 1);
   if (!t->left) w->in_flight--;
   if (u->pool.n_free == 0) u->pool_refilled = true;
@@ -375,13 +388,14 @@ static void read_sources(struct mem_unit *u, struct mem_client *c, struct txn *t
   struct warp_slot *w = warp_of(u, t);
   uint64_t address = now - u->params->mem_front_cycles, data = address;
   if (t->stages.data) data += t->stages.sources + t->stages.gap;
+  const bool fenced = t->fenced;
   t->unread = false;
   w->unread--;
-  if (t->store) w->stores_out--;
-  tell(u, t, now + 1); /* a barrier or a fence may go on */
+  tell(u, t, now + 1); /* a barrier may go on */
   unsigned step = t->stages.data ? mem_stages_register(u->params, t->grid->lanes) : 0;
   emulate_open(c->emulate, w, t, address, data, step, now);
   if (w->step->ops->execute(w->step, &t->access->effect, u->access.fault)) mem_access_sort(&u->access, t, now);
+  if (fenced && !t->fenced) leave_fences(u, t, now);
   emulate_close(c->emulate, w, t, mem_access_waits(t));
 }
 

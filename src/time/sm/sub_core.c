@@ -76,7 +76,6 @@ unsigned sub_core_add_warp(struct sub_core *p, struct sm_grid *grid, struct step
                           .sub_core = (uint8_t)p->id,
                           .number = (uint8_t)warp,
                           .hold = WS_SELECTED,
-                          .stores_out = w->stores_out,
                           .issue_at = now,
                           .books = {.born = now, .accounted = now}};
   p->warps.copies[warp] = ASYNC_GROUPS_NONE;
@@ -173,7 +172,7 @@ static void end_hold(struct sub_core *p, unsigned warp, uint64_t now)
     restart(p, warp, now, p->params->fetch_stages);
 }
 
-/* Holds that end by time, or when the last store is answered. */
+/* Holds that end by time, of fences also when what they wait for is answered (mem_unit.c). */
 static void holds_cycle(struct sub_core *p, uint64_t now)
 {
   struct warp_table *t = &p->warps;
@@ -182,12 +181,12 @@ static void holds_cycle(struct sub_core *p, uint64_t now)
   for (uint32_t m = t->held; m; m &= m - 1) {
     unsigned warp = bits_first(m);
     const struct warp_slot *w = &t->slot[warp];
-    bool answers = w->hold == WS_MEMBAR && w->fence_waits && w->stores_out;
+    bool answers = w->hold == WS_MEMBAR && !fences_over(&p->ports.mem->access.fences, w->fence);
     if (now >= w->hold_until && !answers) {
       end_hold(p, warp, now);
       continue;
     }
-    uint64_t at = w->hold_until > now ? w->hold_until : now + 1;
+    uint64_t at = w->hold_until > now ? w->hold_until : CYCLE_NEVER;
     if (at < t->hold_due) t->hold_due = at;
   }
 }
@@ -392,7 +391,7 @@ static void take_txn(struct sub_core *p, struct passing *x)
 {
   struct txn_pool *pool = &p->ports.mem->pool;
   x->txn = &pool->t[txn_take(pool)];
-  x->txn->unread = x->txn->tries = x->txn->far = false;
+  x->txn->unread = x->txn->tries = x->txn->far = x->txn->fenced = false;
   x->effect = &x->txn->access->effect;
 }
 
@@ -546,7 +545,8 @@ static void hold_warp(struct sub_core *p, const struct passing *x)
   if (!(in->flags & some) || !e->exec) return;
   if (in->flags & INST_MEMBAR) {
     uint32_t cycles[] = {q->membar_cta_cycles, q->membar_gpu_cycles, q->membar_sys_cycles};
-    x->w->fence_waits = in->scope != SCOPE_CTA; /* a CTA sees its stores in L1 */
+    struct fence_epochs *f = &p->ports.mem->access.fences;
+    x->w->fence = in->scope != SCOPE_CTA ? fences_begin(f) : f->oldest; /* a CTA sees its stores in L1 */
     hold(p, x->warp, WS_MEMBAR, x->now + cycles[in->scope]);
   }
   if (in->flags & INST_EMPTIES_L1) l1_acquire(&p->ports.mem->l1);

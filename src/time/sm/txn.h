@@ -57,7 +57,8 @@ struct txn {
   uint8_t op, mem_class; /* enum mem_op, mem_class of an access to memory */
   uint8_t sub_core, warp;
   uint8_t write_sb, read_sb;
-  bool store;           /* no register result: MEMBAR waits for it */
+  bool fenced;          /* fences behind it wait for it … */
+  uint8_t epoch;        /* … which it has issued in (fence_epochs.h) */
   bool far;             /* its access also goes to shared memory of other CTAs (mem_effect.far) */
   bool gathered;        /* performed at issue: ideal.coalescing moved its lines */
   bool left;            /* a weak store that has gone to L2: its CTA may end before the answer */

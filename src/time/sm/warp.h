@@ -78,11 +78,9 @@ struct warp_slot {
   uint16_t in_flight;  /* counter drops due and memory transactions but stores on their way: the CTA stays until 0 */
   uint8_t queued;      /* memory instructions that have not reached the head of their queue */
   uint64_t stored_at;  /* its last store to memory issued then, 0: none */
-  bool fence_waits;    /* the fence that holds the warp waits for its stores, too */
+  uint32_t fence;      /* what the fence that holds the warp waits for (fence_epochs.h) */
   struct warp_gmma gmma;
   uint8_t unread;      /* hazard emulation: memory instructions that have not read their sources */
-  uint16_t
-      stores_out; /* stores and strong accesses not answered yet, of earlier warps of the slot, too: MEMBAR waits */
   struct ibuffer ib;
   const struct inst *const_inst; /* its constant operand was requested … */
   uint64_t const_at;             /* … and can be read from this cycle on */
