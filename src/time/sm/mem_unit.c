@@ -344,7 +344,8 @@ static void load_elsewhere(struct mem_unit *u, struct txn *t, const struct txn_l
                  l->home, now);
 }
 
-/* Where a page has moved since the access was sorted, its line is asked of whoever has it now. */
+/* Where a page has moved since the access was sorted, its line is asked of whoever has it now; where that is this GPU's
+ * memory, past L1. */
 static void elsewhere_lines(struct mem_unit *u, struct txn *t, uint64_t now)
 {
   unsigned sectors = 0;
@@ -356,6 +357,7 @@ static void elsewhere_lines(struct mem_unit *u, struct txn *t, uint64_t now)
       load_elsewhere(u, t, l, now);
       continue;
     }
+    book_load(u, t, &(struct l1_access){.passed = l->sectors});
     t->waiting++;
     sm_port_send(&u->port, t, REQ_STRONG, *l, l->home, now);
   }
