@@ -2,8 +2,10 @@
 // alone, whatever L1 keeps of lines elsewhere. Words have owners: one thread of all grids until a barrier of the CTA, one CTA until a barrier of
 // all CTAs; or many read them and nobody writes. Owners' words lie in the same sectors, so that everybody's loads bring bytes that others are about
 // to write. Barriers of all CTAs are drawn, too: fences and acquires of the scopes there are, or the cluster's; their counters lie here or at the
-// host. With two GPUs each takes some of the CTAs. Between kernels the host, copies and fills write; pages of managed memory move at any time.
-// Arguments: first seed, programs.
+// host. With several GPUs each takes some of the CTAs. Between kernels the host, copies and fills write; pages of managed memory move at any time,
+// and the host looks at words that nobody writes while kernels run. Kernels come by launches of the host or nodes of graphs and, compiled with
+// -DBY_DEVICE (-rdc=true), a kernel launches the one that goes on: behind its end, or beside it once all CTAs have met.
+// Arguments: first seed, programs, most GPUs.
 #include "check.h"
 #include "random.h"
 #include "some_gpus.h"
@@ -11,7 +13,7 @@
 #include <cstring>
 #include <vector>
 
-enum { ROOM_WORDS = 96, THREADS = 64, MOST_CTAS = 4, OPS = 3, CELLS = 32 };
+enum { ROOM_WORDS = 96, THREADS = 64, MOST_CTAS = 6, OPS = 3, CELLS = 32 };
 enum Load { WEAK, NON_COHERENT, VOLATILE, RELAXED, CV, CG, BYTE, VECTOR_2, VECTOR_4, GENERIC, SHARED, TO_SHARED, LOADS, NO_LOAD };
 enum Store { PLAIN, STORE_BYTE, STORE_4, STORE_RELAXED, EXCHANGE, ADD, REDUCE, STORES, NO_STORE };
 enum Barrier { CTA, CTA_MBARRIER, ALL_FENCE, ALL_FENCE_SYSTEM, ALL_RELEASE, ALL_ATOMIC, ALL_CLUSTER };
@@ -140,7 +142,8 @@ __device__ static void note(Found *found, unsigned phase, unsigned cta, unsigned
   found->phase = phase, found->cta = cta, found->thread = threadIdx.x, found->op = op, found->which = which, found->want = want, found->got = got;
 }
 
-__global__ void program(const Phase *phase, unsigned phases, unsigned first, unsigned ctas, Found *found)
+// A kernel executes the phases before `split`, the one that it launches the rest.
+__global__ void program(const Phase *phase, unsigned begin, unsigned split, unsigned phases, unsigned first, unsigned ctas, Found *found)
 {
   __shared__ uint32_t cell[2 * THREADS];
   __shared__ uint64_t barrier;
@@ -151,7 +154,7 @@ __global__ void program(const Phase *phase, unsigned phases, unsigned first, uns
   if (t == 0) asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"((unsigned)__cvta_generic_to_shared(&barrier)), "r"(THREADS) : "memory");
 #endif
   __syncthreads();
-  for (unsigned i = 0; i < phases; i++) {
+  for (unsigned i = begin; i < split; i++) {
     for (unsigned k = 0; k < OPS; k++) {
       const Op o = phase[i].op[cta][t][k];
       uint32_t a = 0, b = 0;
@@ -171,6 +174,11 @@ __global__ void program(const Phase *phase, unsigned phases, unsigned first, uns
     else meet(phase[i].barrier, phase[i].counter, ctas);
     parity ^= phase[i].barrier == CTA_MBARRIER;
   }
+#ifdef BY_DEVICE
+  if (split == phases || blockIdx.x || t) return;
+  const bool beside = phase[split - 1].barrier > CTA_MBARRIER;
+  program<<<gridDim.x, THREADS, 0, beside ? cudaStreamFireAndForget : cudaStreamTailLaunch>>>(phase, split, phases, phases, first, ctas, found);
+#endif
 }
 
 struct Room {
@@ -184,7 +192,8 @@ struct World {
   std::vector<int> cta;        // owner; -1: all CTAs read it
   std::vector<int> thread;     // owner within the owner's CTA; -1: they all read it
   int gpus, ctas;
-  bool cluster;
+  bool cluster, looks; // the host looks at managed memory beside kernels
+  cudaGraphExec_t graph[MOST_GPUS];
   uint32_t *counters, *host_counters;
   Phase *phases;
   Found *found;
@@ -312,6 +321,12 @@ static void run_kernel(Random &r, World &w, cudaStream_t stream[])
     draw_phase(r, w, p[i], fresh, kept);
     p[i].counter = (w.gpus > 1 || chance(r, 2) ? w.host_counters : w.counters) + i;
   }
+#ifdef BY_DEVICE
+  const unsigned split = 1 + r.next() % phases;
+#else
+  const unsigned split = phases;
+#endif
+  const bool graph = chance(r, 3);
   CUDA(cudaMemcpy(w.phases, p.data(), phases * sizeof(Phase), cudaMemcpyHostToDevice));
   for (int g = 0; g < w.gpus; g++) {
     const unsigned first = w.ctas * g / w.gpus, n = w.ctas * (g + 1) / w.gpus - first;
@@ -322,7 +337,18 @@ static void run_kernel(Random &r, World &w, cudaStream_t stream[])
     a[0].id = cudaLaunchAttributeClusterDimension;
     a[0].val.clusterDim.x = n, a[0].val.clusterDim.y = a[0].val.clusterDim.z = 1;
     c.attrs = a, c.numAttrs = w.cluster;
-    CUDA(cudaLaunchKernelEx(&c, program, (const Phase *)w.phases, phases, first, (unsigned)w.ctas, w.found));
+    if (graph) CUDA(cudaStreamBeginCapture(stream[g], cudaStreamCaptureModeThreadLocal));
+    CUDA(cudaLaunchKernelEx(&c, program, (const Phase *)w.phases, 0u, split, phases, first, (unsigned)w.ctas, w.found));
+    if (!graph) continue;
+    cudaGraph_t captured;
+    CUDA(cudaStreamEndCapture(stream[g], &captured));
+    CUDA(cudaGraphInstantiate(&w.graph[g], captured, 0));
+    CUDA(cudaGraphDestroy(captured));
+  }
+  for (int g = 0; g < w.gpus && graph; g++) {
+    CUDA(cudaSetDevice(g));
+    CUDA(cudaGraphLaunch(w.graph[g], stream[g]));
+    CUDA(cudaGraphExecDestroy(w.graph[g]));
   }
   for (const Room &room : w.rooms) // pages move while the kernel reads them
     if (room.managed && chance(r, 2)) {
@@ -334,6 +360,13 @@ static void run_kernel(Random &r, World &w, cudaStream_t stream[])
 #endif
     }
   CUDA(cudaSetDevice(0));
+  for (int n = w.looks ? 8 : 0, i; n; n--) {
+    if (i = (int)(r.next() % w.value.size()), !kept[i] || !w.rooms[i / ROOM_WORDS].host) continue;
+    const uint32_t got = *(volatile uint32_t *)(w.rooms[i / ROOM_WORDS].host + i % ROOM_WORDS);
+    if (got == w.value[i]) continue;
+    printf("the host saw %08x in word %d of room %d, not %08x\n", got, i % ROOM_WORDS, i / ROOM_WORDS, w.value[i]);
+    exit(1);
+  }
 }
 
 // What comes between kernels: in the stream, or by the host when they are over.
@@ -388,7 +421,9 @@ static bool run(World &w, unsigned seed, cudaStream_t stream[])
 {
   Random r(seed * 2654435761u + 12345u);
   for (int k = 0; k < 5; k++) r.next();
-  w.ctas = 2 + (int)(r.next() % (MOST_CTAS - 1));
+  const int least = w.gpus > 2 ? w.gpus : 2;
+  w.ctas = least + (int)(r.next() % (MOST_CTAS + 1 - least));
+  w.looks = w.gpus > 1 || chance(r, 2);
   int major;
   CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
   w.cluster = major >= 9 && w.gpus == 1 && chance(r, 2);
@@ -423,7 +458,7 @@ int main(int argc, char **argv)
 {
   const unsigned seed = argc > 1 ? (unsigned)atoi(argv[1]) : 5134, programs = argc > 2 ? (unsigned)atoi(argv[2]) : 6;
   World w = {};
-  w.gpus = gpus_that_reach(2);
+  w.gpus = gpus_that_reach(argc > 3 ? atoi(argv[3]) : 2);
   CUDA(cudaSetDevice(0));
   uint32_t *at;
   const size_t bytes = ROOM_WORDS * sizeof *at;
