@@ -426,7 +426,9 @@ static bool run(World &w, unsigned seed, cudaStream_t stream[])
   w.looks = w.gpus > 1 || chance(r, 2);
   int major;
   CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0));
+#ifndef BY_DEVICE // a kernel that another one launches is in no cluster
   w.cluster = major >= 9 && w.gpus == 1 && chance(r, 2);
+#endif
   for (const Room &room : w.rooms)
     if (room.managed) advise(w, r, room);
   for (unsigned kernels = 1 + r.next() % 3; kernels; kernels--) {
