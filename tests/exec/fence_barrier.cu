@@ -1,5 +1,5 @@
 // A fence that one thread executes behind a barrier covers what the other threads of its CTA stored, updated and read before it (PTX, causality
-// order): they may be on longer ways than the flag that is stored behind the fence, to memory behind links, or back from there.
+// order): they may be on longer ways than the flag that is stored behind the fence, to memory behind links, or back from there, or wait for their page.
 // One CTA produces, another one, on the next GPU where there are two, waits for the flag and looks.
 #include "check.h"
 #include "some_gpus.h"
@@ -8,7 +8,7 @@ enum { THREADS = 256, EACH = 16, LINE = 32 /* words */, WORDS = THREADS * EACH *
 enum { ROUNDS = 2 }; // the first one fetches the code
 enum Access { STORE, STRONG, UPDATE, READ, ACCESSES }; // of all threads before the barrier
 enum Release { FENCE, FENCE_SYSTEM, ST_RELEASE, RED_RELEASE, ATOM_RELEASE, FLAGS_OF_CTA, RELEASES };
-enum Place { HOST, FIRST, LAST, PLACES }; // the host, the producer's GPU, the consumer's GPU
+enum Place { HOST, FIRST, LAST, MANAGED, PLACES }; // the host, the producer's GPU, the consumer's GPU; pages that come to who touches them
 
 // Words of a thread are in lines of their own, so a warp's access is 32 requests.
 __device__ unsigned at(unsigned k) { return (k * THREADS + threadIdx.x) * LINE; }
@@ -99,6 +99,7 @@ int main()
   cudaStream_t first_stream, last_stream;
   CUDA(cudaHostAlloc(&data[HOST], WORDS * 4, cudaHostAllocMapped));
   CUDA(cudaHostAlloc(&flag[HOST], 4, cudaHostAllocMapped));
+  CUDA(cudaMallocManaged(&data[MANAGED], WORDS * 4));
   CUDA(cudaHostAlloc(&wrong, 4, cudaHostAllocMapped));
   CUDA(cudaHostAlloc(&back, 4, cudaHostAllocMapped));
   for (int p = FIRST; p <= LAST; p++) {
@@ -107,10 +108,9 @@ int main()
     CUDA(cudaMalloc(&flag[p], 4));
     CUDA(cudaStreamCreateWithFlags(p == FIRST ? &first_stream : &last_stream, cudaStreamNonBlocking));
   }
-  const unsigned places = gpus == 1 ? LAST : PLACES;
   for (unsigned access = 0; access < ACCESSES; access++)
-    for (unsigned where = 0; where < places; where++)
-      for (unsigned to = 0; to < places; to++) {
+    for (unsigned where = 0; where < PLACES; where++)
+      for (unsigned to = 0; to < MANAGED; to++) {
         const unsigned how = gpus == 1 ? FENCE : FENCE_SYSTEM + (access + where * 3 + to) % (RELEASES - 1);
         *wrong = *back = 0;
         CUDA(cudaMemset(data[where], 0, WORDS * 4));
