@@ -89,6 +89,7 @@ $(BUILD)/src/func/%.o: FILE_CFLAGS = -ffp-contract=off
 # Rounding modes and flags of the host's floating point are those of the guest there.
 $(BUILD)/src/func/rv64/%.o: FILE_CFLAGS = -ffp-contract=off -frounding-math
 $(BUILD)/tests/%.o: FILE_CFLAGS = $(TEST_CFLAGS)
+$(BUILD)/tests/unit/%.o: FILE_CFLAGS = $(TEST_CFLAGS) $(TEST_OPT)
 
 # Files that change when the flags or the list of objects change, and only then.
 define stamp
@@ -97,7 +98,7 @@ define stamp
 endef
 .PHONY: force
 $(BUILD)/flags.stamp: force
-	$(call stamp,$(CC) $(CPPFLAGS) $(CFLAGS) $(SEM_CFLAGS) $(TEST_CFLAGS))
+	$(call stamp,$(CC) $(CPPFLAGS) $(CFLAGS) $(SEM_CFLAGS) $(TEST_CFLAGS) $(TEST_OPT))
 $(BUILD)/objects.stamp: force
 	$(call stamp,$(LIB_OBJ))
 

@@ -52,5 +52,7 @@ SEM_v1     := -march=x86-64 -DSEM_LEVEL=v1
 SEM_v3     := -march=x86-64-v3 -DSEM_LEVEL=v3
 SEM_v4     := -march=x86-64-v4 -DSEM_LEVEL=v4
 
-# cmocka's macros convert freely.
+# cmocka's macros convert freely. What runs for a few milliseconds takes longer to optimise: unit tests are not, but for
+# the references of tests/semantics, which calculate for each of many sets of operands.
+TEST_OPT    := -O0
 TEST_CFLAGS := -Wno-conversion -Wno-sign-conversion -DWS_SOURCE_DIR='"$(CURDIR)"'

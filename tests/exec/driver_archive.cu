@@ -56,7 +56,7 @@ static void add_file(CUlinkState link, CUjitInputType type, const char *end)
 static void add_bytes(CUlinkState link, CUjitInputType type, const char *end)
 {
   std::string b = bytes_of(part(end));
-  CU(cuLinkAddData(link, type, b.data(), b.size(), end, 0, nullptr, nullptr));
+  CU(cuLinkAddData(link, type, &b[0], b.size(), end, 0, nullptr, nullptr));
 }
 
 // Values of kernel `name`, 32 of them.
@@ -170,13 +170,13 @@ static void errors()
   CHECK(cuLinkComplete(link, &image, &size) == CUDA_ERROR_INVALID_VALUE);
   CHECK(cuLinkAddFile(link, CU_JIT_INPUT_LIBRARY, "/nowhere.a", 0, nullptr, nullptr) == CUDA_ERROR_FILE_NOT_FOUND);
   CHECK(cuLinkAddFile(link, CU_JIT_INPUT_LIBRARY, part(".part1.o").c_str(), 0, nullptr, nullptr) == CUDA_ERROR_INVALID_IMAGE);
-  CHECK(cuLinkAddData(link, CU_JIT_INPUT_CUBIN, object.data(), object.size(), "o", 0, nullptr, nullptr) == CUDA_ERROR_INVALID_IMAGE);
-  CHECK(cuLinkAddData(link, CU_JIT_INPUT_FATBINARY, cubin.data(), cubin.size(), "c", 0, nullptr, nullptr) == CUDA_ERROR_INVALID_IMAGE);
-  CHECK(cuLinkAddData(link, CU_JIT_INPUT_OBJECT, object.data(), 200, "cut", 0, nullptr, nullptr) == CUDA_ERROR_INVALID_IMAGE);
-  CHECK(cuLinkAddData(link, (CUjitInputType)17, object.data(), object.size(), "o", 0, nullptr, nullptr) == CUDA_ERROR_INVALID_VALUE);
-  CHECK(cuLinkAddData(nullptr, CU_JIT_INPUT_OBJECT, object.data(), object.size(), "o", 0, nullptr, nullptr) == CUDA_ERROR_INVALID_HANDLE);
+  CHECK(cuLinkAddData(link, CU_JIT_INPUT_CUBIN, &object[0], object.size(), "o", 0, nullptr, nullptr) == CUDA_ERROR_INVALID_IMAGE);
+  CHECK(cuLinkAddData(link, CU_JIT_INPUT_FATBINARY, &cubin[0], cubin.size(), "c", 0, nullptr, nullptr) == CUDA_ERROR_INVALID_IMAGE);
+  CHECK(cuLinkAddData(link, CU_JIT_INPUT_OBJECT, &object[0], 200, "cut", 0, nullptr, nullptr) == CUDA_ERROR_INVALID_IMAGE);
+  CHECK(cuLinkAddData(link, (CUjitInputType)17, &object[0], object.size(), "o", 0, nullptr, nullptr) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(cuLinkAddData(nullptr, CU_JIT_INPUT_OBJECT, &object[0], object.size(), "o", 0, nullptr, nullptr) == CUDA_ERROR_INVALID_HANDLE);
   // half a cubin, at the latest when it is linked
-  if (cuLinkAddData(link, CU_JIT_INPUT_CUBIN, cubin.data(), cubin.size() / 2, "half", 0, nullptr, nullptr) == CUDA_SUCCESS)
+  if (cuLinkAddData(link, CU_JIT_INPUT_CUBIN, &cubin[0], cubin.size() / 2, "half", 0, nullptr, nullptr) == CUDA_SUCCESS)
     CHECK(cuLinkComplete(link, &image, &size) == CUDA_ERROR_INVALID_IMAGE);
   CU(cuLinkDestroy(link));
 }

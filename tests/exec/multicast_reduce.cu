@@ -261,7 +261,7 @@ int main()
   refusals();
   pieces();
   for (int n = 2; n <= 8; n *= 2) {
-    const double rate = reduce_all(n, (1 << 18) / n);
+    const double rate = reduce_all(n, (1 << 17) / n);
     // Down: a packet of 17 bytes for each line that is read, 17 and the line for each that is written, an answer for each
     // of the own part. 18 links of 25 GB/s.
     const double bound = 450 * 128 * (1 + 1.0 / n) / (17 + 145 + 145.0 / n);

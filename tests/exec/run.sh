@@ -5,7 +5,8 @@
 #   NAME.expect   what its stdout, or its stderr after a line "--- stderr", must contain, line by line
 #   NAME.args     options of warpstep exec, a line for each run; with the static runtime, of which only the calls' way to us
 #                differs, the first line alone
-#   NAME.flags    further options of nvcc; without -std=… there the program is compiled as C++14
+#   NAME.flags    further options of nvcc; without -std=… there the program is compiled as C++14. Cooperative groups alone are
+#                C++14 with -D_CG_LIMIT_INCLUDED_DEPENDENCIES, which leaves out libcu++: a third of the time (groups.cu has it all)
 #   NAME.arch     options of nvcc that choose the architecture, else -arch=sm_86
 #   NAME.part1.cu, … sources compiled with -dc: the program gets PARTS, before .part1.o, .part1.cubin,
 #                .part1.fatbin … and, with all objects, .a

@@ -62,7 +62,7 @@ else
   if "$nvcc" -arch=sm_86 -std=c++14 -o "$t/keys" tests/json/keys.cu 2>"$t/log" &&
     "$nvcc" -arch=sm_86 -std=c++14 -DPARENT -rdc=true -o "$t/parent" tests/json/keys.cu -lcudadevrt 2>"$t/log" &&
     "$nvcc" -arch=sm_86 -std=c++14 -o "$t/linked" tests/limiter/linked.cu 2>"$t/log" &&
-    "$nvcc" -arch=sm_86 -std=c++17 -o "$t/polls" tests/polls/polls.cu 2>"$t/log"; then
+    "$nvcc" -arch=sm_86 -std=c++14 -o "$t/polls" tests/polls/polls.cu 2>"$t/log"; then
     "$bin" exec --quiet --json "$t/exec/parent.json" "$t/parent" >/dev/null
     "$bin" exec --quiet --json "$t/exec/host_time.json" --host-time measured "$t/parent" >/dev/null
     "$bin" exec --quiet --json "$t/exec/all.json" "$t/keys" >/dev/null

@@ -66,7 +66,7 @@ if [ -x "$nvcc" ] && [ -f "$(dirname "$bin")/cuda/libwarpstep-cuda.so" ]; then
   # of 32 cycles) bound a kernel, and without that they follow each other as they issue: 1 to 10 cycles apart.
   for way in b200:100a:$((64 * 4 * 128)) h100:90a:$((512 * 32)); do
     IFS=: read -r gpu target waits <<<"$way"
-    "$nvcc" -std=c++17 -w -gencode "arch=compute_$target,code=sm_$target" -o "$scratch/tensor_pipe" tests/limiter/tensor_pipe.cu >"$scratch/log" 2>&1
+    "$nvcc" -std=c++14 -w -gencode "arch=compute_$target,code=sm_$target" -o "$scratch/tensor_pipe" tests/limiter/tensor_pipe.cu >"$scratch/log" 2>&1
     "$bin" exec --gpu "$gpu" --set gpu.sms=2 --what-if pipe_tensor --time-kernels products "$scratch/tensor_pipe" >"$scratch/table" 2>&1
     why=''
     grep -q '^Limiter  *the tensor pipe$' "$scratch/table" || why="another limiter: $(grep -A 1 '^Limiter' "$scratch/table")"

@@ -14,7 +14,7 @@ if [ ! -x "$NVCC" ]; then
 fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-if ! "$NVCC" -arch=sm_86 -std=c++17 -cudart shared -o "$scratch/polls" tests/polls/polls.cu >"$scratch/log" 2>&1; then
+if ! "$NVCC" -arch=sm_86 -std=c++14 -cudart shared -o "$scratch/polls" tests/polls/polls.cu >"$scratch/log" 2>&1; then
   echo "not ok polls: $(grep -m 1 error "$scratch/log")"
   exit 1
 fi
