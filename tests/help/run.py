@@ -79,7 +79,7 @@ def set_up(folder):
     nvcc = shutil.which("nvcc", path=os.environ["PATH"] + ":/usr/local/cuda/bin")
     if not nvcc or not os.path.exists(os.path.join(os.path.dirname(BIN), "cuda/libwarpstep-cuda.so")):
         return False
-    subprocess.run([nvcc, "-gencode", "arch=compute_86,code=sm_86", "-gencode", "arch=compute_80,code=sm_80", "-o", folder + "/a.out",
+    subprocess.run([nvcc, "-gencode", "arch=compute_86,code=sm_86", "-gencode", "arch=compute_80,code=sm_80", "-std=c++14", "-o", folder + "/a.out",
                     os.path.join(ROOT, "tests/help/programs.cu")], check=True)
     for name in PROGRAMS[:-1]:
         shutil.copy(folder + "/a.out", os.path.join(folder, name))
@@ -106,10 +106,10 @@ def once(examples, seen):
             yield name, command
 
 
-def run_all(examples, seen):
+def run_all(examples, seen, made, programs):
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
-        programs = set_up(folder)
+        shutil.copytree(made, folder, symlinks=True, dirs_exist_ok=True)
         for name, command in once(examples, seen):
             skip = why_not(command, programs)
             if skip:
@@ -127,7 +127,10 @@ def run_all(examples, seen):
 
 def main():
     seen = {}
-    return 1 if run_all(help_examples(), seen) + run_all(documented(), seen) else 0
+    with tempfile.TemporaryDirectory() as made:
+        programs = set_up(made)
+        failed = [run_all(examples, seen, made, programs) for examples in (help_examples(), documented())]
+    return 1 if any(failed) else 0
 
 
 if __name__ == "__main__":

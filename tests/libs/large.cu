@@ -33,7 +33,7 @@ template <typename T> static T *device(const std::vector<T> &v)
   return p;
 }
 
-// Where both or none are transposed twice, which gives the same bits: the order of sums is a matter of tiles, not of layouts.
+// FP16 where both or none are transposed twice, which gives the same bits: the order of sums is a matter of tiles, not of types.
 template <typename T> static void one(cublasHandle_t h, int m, int n, int k, bool ta, bool tb, float beta, int batch = 1)
 {
   const float alpha = 0.5f;
@@ -43,15 +43,16 @@ template <typename T> static void one(cublasHandle_t h, int m, int n, int k, boo
   std::vector<T> got(c.size()), again(c.size());
   T *da = device(a), *db = device(b), *dc = device(c);
   const cublasComputeType_t compute = sizeof(T) == 4 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+  const bool twice = ta == tb && kind<T>::type == CUDA_R_16F;
   bool right = true;
   for (std::vector<T> *to : {&again, &got}) {
-    if (ta != tb && to == &again) continue;
+    if (!twice && to == &again) continue;
     if (cudaMemcpy(dc, c.data(), c.size() * sizeof(T), cudaMemcpyHostToDevice)) exit(1);
     right = right && !cublasGemmStridedBatchedEx(h, ta ? CUBLAS_OP_T : CUBLAS_OP_N, tb ? CUBLAS_OP_T : CUBLAS_OP_N, m, n, k, &alpha, da, kind<T>::type, lda, sa, db,
                                                  kind<T>::type, ldb, sb, &beta, dc, kind<T>::type, m, sc, batch, compute, CUBLAS_GEMM_DEFAULT);
     if (cudaMemcpy(to->data(), dc, got.size() * sizeof(T), cudaMemcpyDeviceToHost)) exit(1);
   }
-  right = right && (ta != tb || !memcmp(got.data(), again.data(), got.size() * sizeof(T)));
+  right = right && (!twice || !memcmp(got.data(), again.data(), got.size() * sizeof(T)));
   for (int i = 0; i < 3000; i++) {
     // The last rows and columns are looked at as often as all others together.
     const int r = i % 2 ? draw() % m : m - 1 - draw() % 9, col = i % 3 ? draw() % n : n - 1 - draw() % 9;

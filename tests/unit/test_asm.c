@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/redzone.h"
 #include "isa/sass/asm.h"
 #include "load/asm_source.h"
 #include "load/load_internal.h"
@@ -299,6 +300,8 @@ static void check_cubin(const char *path)
 
 static void check_target(unsigned sm)
 {
+  /* Sanitizers watch the assembler, which is the same for all kernels: they get each sixth. */
+  enum { EACH = REDZONE_BYTES ? 6 : 1 };
   DIR *d = opendir(KERNELS);
   unsigned n = 0;
   assert_non_null(d);
@@ -308,8 +311,7 @@ static void check_target(unsigned sm)
     FILE *f = fopen(path, "rb");
     if (!f) continue;
     fclose(f);
-    check_cubin(path);
-    n++;
+    if ((n++ + sm) % EACH == 0) check_cubin(path);
   }
   closedir(d);
   assert_true(n > 10);
