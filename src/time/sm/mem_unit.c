@@ -497,8 +497,14 @@ static void grant(struct mem_unit *u, struct mem_client *c, uint64_t now)
   if (t->waiting == 0) complete(u, id, now);
 }
 
+/* A service sees what was issued before it, as kernels do that it launches: it goes out like a flag behind a fence. */
+static bool service_may_go(struct mem_unit *u, const struct txn *t)
+{
+  return t->kind != TXN_SERVICE || fences_over(&u->access.fences, warp_of(u, t)->fence);
+}
+
 /* Can the head of this queue be taken now? It needs room for all its lines. */
-static bool can_grant(const struct mem_unit *u, const struct mem_client *c, uint64_t now)
+static bool can_grant(struct mem_unit *u, const struct mem_client *c, uint64_t now)
 {
   if (lsu_ready_at(c->lsu) > now) return false;
   const struct txn *t = &u->pool.t[lsu_head(c->lsu)];
@@ -506,7 +512,7 @@ static bool can_grant(const struct mem_unit *u, const struct mem_client *c, uint
   if (asks_for_work(t)) return sm_port_has_room(&u->port, 1, now);
   if (t->kind == TXN_COPY) return is_commit(t) || copy_engine_has_room(&u->copies);
   unsigned lines = t->n_lines ? t->n_lines : 1;
-  return l1_can_miss(&u->l1, lines) && sm_port_has_room(&u->port, lines, now);
+  return l1_can_miss(&u->l1, lines) && sm_port_has_room(&u->port, lines, now) && service_may_go(u, t);
 }
 
 struct fill_ctx {

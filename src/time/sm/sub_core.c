@@ -407,6 +407,7 @@ __attribute__((cold)) static void serve(struct sub_core *p, struct passing x)
   if (p->emulate) emulate_settle(p->emulate, x.warp, x.w);
   enter_queue(p, x);
   x.txn->kind = TXN_SERVICE;
+  x.w->fence = fences_begin(&p->ports.mem->access.fences);
   hold(p, x.warp, WS_SERVICE, CYCLE_NEVER);
 }
 
