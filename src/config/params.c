@@ -377,6 +377,7 @@ static bool check_memory_side(const struct params *p, struct err *e)
   RULE(p->l2_slices % p->l2_partitions == 0, "l2.slices is not a multiple of l2.partitions");
   RULE(p->l2_partitions == 1 || p->l2_far_latency >= p->l2_latency,
        "l2.far_latency is below l2.latency");
+  RULE(p->l2_partitions == 1 || p->l2_home_latency >= p->l2_latency, "l2.home_latency is below l2.latency");
   RULE(p->l2_partitions == 1 ||
            p->l2_far_latency >= params_l1_hit_cycles(p) + 3 * p->noc_request_latency +
                                     p->noc_reply_latency,

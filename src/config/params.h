@@ -247,6 +247,12 @@ static inline uint64_t params_l2_clock_ps(const struct params *p)
   return (1000000000u + khz / 2) / khz;
 }
 
+/* A strong access to a line at home in the other partition of L2, in cycles of the SM. */
+static inline uint64_t params_home_cycles(const struct params *p)
+{
+  return p->l2_home_latency * params_l2_clock_ps(p) / params_clock_ps(p);
+}
+
 /* SM to L2 slice, unloaded, in picoseconds: the window in which parts run alone. */
 static inline uint64_t params_request_ps(const struct params *p)
 {

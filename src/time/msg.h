@@ -94,7 +94,7 @@ extern const char *const l2_op_name[L2_OP__N]; /* time/mem/l2_stats.c */
 struct mem_req {
   picos arrive;
   uint64_t line;  /* space and number: line_of_space */
-  uint64_t local; /* line number inside its slice; the crossbar fills it in */
+  uint64_t local; /* line number inside its slice; the crossbar fills it in, and marks it in answers of far homes */
   uint16_t txn;   /* transaction id of the sender, comes back in the reply */
   uint16_t from;  /* requester: number of the core */
   uint8_t kind;    /* enum req_kind */
@@ -136,6 +136,7 @@ struct mem_reply {
   uint16_t txn;
   uint8_t kind;
   uint8_t sectors;
+  bool far; /* of a line at home in the other partition of L2 */
 };
 
 /* Those that the memory side's serial part serves, in no slice. */

@@ -27,7 +27,7 @@ static picos answers_run(void *self, picos from, picos to)
   for (struct mem_req *r; (r = req_queue_front(&m->port.out)); req_queue_pop(&m->port.out)) {
     if (++a->n == a->lose) continue;
     reply_queue_push(&m->port.in, (struct mem_reply){r->arrive + LATENCY * a->sm->period, r->line,
-                                                r->txn, r->kind, r->sectors});
+                                                r->txn, r->kind, r->sectors, false});
   }
   return TIME_NEVER;
 }

@@ -71,7 +71,7 @@ static struct seen run(bool other, unsigned network)
     for (struct mem_req *q; (q = req_queue_front(&u->out)); req_queue_pop(&u->out), seen.requests++) {
       seen.strong += q->kind == REQ_STRONG;
       picos at = q->arrive + LATENCY * r.sm->period;
-      reply_queue_push(&u->in, (struct mem_reply){at, q->line, q->txn, q->kind, q->sectors});
+      reply_queue_push(&u->in, (struct mem_reply){at, q->line, q->txn, q->kind, q->sectors, false});
     }
     for (struct cluster_msg *c; (c = cluster_queue_front(&u->cluster_out)); cluster_queue_pop(&u->cluster_out)) {
       if (c->kind != CLUSTER_ACCESS) continue;

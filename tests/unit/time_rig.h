@@ -59,7 +59,11 @@ static inline void rig_answer_code(struct rig *r)
   struct mem_unit *u = &r->sm->mem;
   picos way = (r->params.l2_latency - params_l1_hit_cycles(&r->params)) * r->sm->period;
   for (struct mem_req *q; (q = req_queue_front(&u->port.out)) && q->kind == REQ_CODE; req_queue_pop(&u->port.out))
-    reply_queue_push(&u->port.in, (struct mem_reply){q->arrive - u->port.request_time + way, q->line, q->txn, q->kind, q->sectors});
+    reply_queue_push(&u->port.in, (struct mem_reply){.arrive = q->arrive - u->port.request_time + way,
+                                                     .line = q->line,
+                                                     .txn = q->txn,
+                                                     .kind = q->kind,
+                                                     .sectors = q->sectors});
 }
 
 /* Runs one CTA; no warp issues before cycle START. */

@@ -11,7 +11,7 @@ void probe_net_init(struct probe_net *n, struct arena *a, const struct params *p
                           .slice = ARENA_ARRAY(a, struct inbox, p->l2_slices),
                           .takes = ARENA_ARRAY(a, bool, p->gpu_sms),
                           .there = p->noc_reply_latency * params_l2_clock_ps(p)};
-  if (p->l2_partitions > 1) n->far_extra = (p->l2_far_latency - p->l2_latency) * params_l2_clock_ps(p) / 2;
+  if (p->l2_partitions > 1) n->far_extra = (p->l2_home_latency - p->l2_latency) * params_l2_clock_ps(p) / 2;
   for (unsigned i = 0; i < n->n_cores; i++) inbox_init(&n->core[i], a, n->n_slices);
   for (unsigned i = 0; i < n->n_slices; i++) inbox_init(&n->slice[i], a, n->n_cores);
 }

@@ -6,7 +6,7 @@
  *            partitions as strong requests
  *   order    each port serves in (arrival, sender, sequence) order
  *   absent   a GPU of cores that take none, which SMs are, has no probe_net
- *   params   noc.reply_latency, l2.far_latency
+ *   params   noc.reply_latency, l2.home_latency
  *   not modelled: bandwidth of the channel
  */
 #ifndef WS_TIME_NOC_PROBE_NET_H

@@ -92,7 +92,7 @@ void xbar_deliver(struct xbar *x, unsigned sm, struct reply_queue *to_sm, picos 
     s->stats.noc_replies++;
     s->stats.noc_reply_bytes += bytes;
     s->stats.noc_reply_wait += at - r->arrive;
-    reply_queue_push(to_sm, (struct mem_reply){at, r->line, r->txn, r->kind, r->sectors});
+    reply_queue_push(to_sm, (struct mem_reply){at, r->line, r->txn, r->kind, r->sectors, r->local & L2_FAR_LINE});
   }
 }
 
@@ -155,7 +155,10 @@ void xbar_answer(struct xbar *x, unsigned slice, const struct mem_req *r, picos 
   picos at = server_take(&s->out, now, flits(bytes));
   s->stats.noc_reply_wait += at - now;
   m.arrive = at + latency + x->reply_latency;
-  if (!mem_req_is_weak_read(r->kind) && is_far(x, r->from, slice)) m.arrive += x->far_extra;
+  if (!mem_req_is_weak_read(r->kind) && is_far(x, r->from, slice)) {
+    m.arrive += x->far_extra;
+    m.local |= L2_FAR_LINE;
+  }
   inbox_send(&x->reply[r->from], slice + (of_far ? x->n_slices + XBAR_OTHERS : 0), &m);
 }
 
@@ -245,7 +248,7 @@ void xbar_init(struct xbar *x, struct arena *a, const struct params *p, unsigned
   x->reply_latency = p->noc_reply_latency * params_l2_clock_ps(p);
   x->request_latency = params_request_ps(p);
   if (p->l2_partitions == 1) return;
-  x->far_extra = (p->l2_far_latency - p->l2_latency) * params_l2_clock_ps(p) / 2;
+  x->far_extra = (p->l2_home_latency - p->l2_latency) * params_l2_clock_ps(p) / 2;
   x->link = ARENA_ARRAY(a, struct xbar_link, x->n_slices);
   for (unsigned i = 0; i < x->n_slices; i++)
     x->link[i].out.femtos_per_byte = femtos(p, p->l2_link_bytes_per_cycle) * (x->n_slices / 2);

@@ -10,7 +10,7 @@
  *   link     between slices of equal number in the two L2 partitions: l2.link_bytes_per_cycle of all
  *            slices, noc.request_latency; what a slice sends in a window leaves it at the window's end
  *   far      SM and home slice in different partitions: weak loads go to the near slice; other
- *            requests and their answers take half of l2.far_latency - l2.latency more
+ *            requests and their answers take half of l2.home_latency - l2.latency more
  *   order    each port serves in (arrival, sender, sequence) order
  *   queues   in front of the receiving ports (inbox.h). A request stays there while the queue of its slice is full.
  *            Of one SM the crossbar holds noc.sm_buffer messages; then the SM's port stands still until

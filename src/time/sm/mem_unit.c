@@ -419,6 +419,7 @@ static void strong_lines(struct mem_unit *u, struct txn *t, uint64_t now)
     send_strong(u, t, &t->line[i], now);
   }
   book_sectors(u, t, sectors);
+  strong_note_atomic(&u->access.strong, t, 1);
   t->waiting = t->n_lines;
   if (!t->n_lines && !t->far) finish(u, t); /* no lane: nobody will answer */
 }
@@ -511,6 +512,7 @@ static bool can_grant(struct mem_unit *u, const struct mem_client *c, uint64_t n
   if (t->kind == TXN_SHARED || t->kind == TXN_OTHER || t->kind == TXN_CONST || t->kind == TXN_CLUSTER) return true;
   if (asks_for_work(t)) return sm_port_has_room(&u->port, 1, now);
   if (t->kind == TXN_COPY) return is_commit(t) || copy_engine_has_room(&u->copies);
+  if (t->kind == TXN_STRONG && strong_load_waits(&u->access.strong, t)) return false;
   unsigned lines = t->n_lines ? t->n_lines : 1;
   return l1_can_miss(&u->l1, lines) && sm_port_has_room(&u->port, lines, now) && service_may_go(u, t);
 }
@@ -550,6 +552,7 @@ static void strong_answer(struct mem_unit *u, struct txn *t)
   if (t->waiting > 1) return;
   for (unsigned i = 0; mem_op_writes(t->op) && i < t->n_lines; i++) l1_forget(&u->l1, t->line[i].line);
   strong_note(&u->access.strong, t, -1);
+  strong_note_atomic(&u->access.strong, t, -1);
   if (!t->gathered || t->far) finish(u, t);
 }
 
@@ -576,6 +579,7 @@ static void answer(struct mem_unit *u, struct mem_reply r, uint64_t now)
   }
   struct txn *t = &u->pool.t[r.txn];
   t->grid->last_answer = now * u->period;
+  if (r.far && mem_op_writes(t->op)) warp_of(u, t)->wrote_far = true;
   if (r.kind == REQ_STRONG && t->kind == TXN_STRONG) strong_answer(u, t);
   if (r.kind == REQ_SERVICE) {
     warp_hold_until(u->client[t->sub_core].warps, t->warp, now + 1);

@@ -20,6 +20,8 @@ struct strong_lines {
   uint16_t loads[STRONG_COUNTS]; /* those of loads of memory elsewhere */
   uint16_t way[STRONG_COUNTS];   /* where those of both that were sent go */
   uint32_t n;                    /* all of them */
+  uint16_t atomics[STRONG_COUNTS]; /* lines of atomics that were sent, by hash */
+  uint32_t n_atomics;
 };
 
 static inline unsigned strong_hash(uint64_t line)
@@ -49,6 +51,23 @@ static inline void strong_note(struct strong_lines *s, const struct txn *t, int 
     if (!s->count[h] && !s->loads[h]) s->way[h] = WAY_NONE;
   }
   s->n += (uint32_t)(delta * t->n_lines);
+}
+
+/* An atomic was sent: 1; has been answered: -1. */
+static inline void strong_note_atomic(struct strong_lines *s, const struct txn *t, int delta)
+{
+  if (t->op != MEM_ATOMIC && t->op != MEM_RED) return;
+  for (unsigned i = 0; i < t->n_lines; i++) s->atomics[strong_hash(t->line[i].line)] += (uint16_t)delta;
+  s->n_atomics += (uint32_t)(delta * t->n_lines);
+}
+
+/* Does this strong load ask for a line with an atomic on its way? It is sent when that is answered. */
+static inline bool strong_load_waits(const struct strong_lines *s, const struct txn *t)
+{
+  if (!s->n_atomics || t->op != MEM_LOAD) return false;
+  for (unsigned i = 0; i < t->n_lines; i++)
+    if (s->atomics[strong_hash(t->line[i].line)]) return true;
+  return false;
 }
 
 /* Surely all that were sent to lines of this hash go to the same place? */

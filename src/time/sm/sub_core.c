@@ -164,6 +164,7 @@ static void end_hold(struct sub_core *p, unsigned warp, uint64_t now)
     while (paths->p[w->path].wait != PATH_READY) w->path++;
   }
   ledger_charge(p->ports.ledger, w, warp_pc(w), (enum warp_state)w->hold, now);
+  if (w->hold == WS_MEMBAR && w->fence_wide) w->wrote_far = false;
   w->hold = WS_SELECTED;
   p->warps.held &= ~(1u << warp);
   warp_changed(&p->warps, warp);
@@ -536,6 +537,19 @@ static bool dispatch(struct sub_core *p, const struct passing *x)
 
 /* --- what the warp does next ----------------------------------------------------------------------------- */
 
+/* A CTA sees its stores in L1. A wider fence asks L2, the other partition, too, if something was written there. */
+static void hold_at_fence(struct sub_core *p, const struct passing *x)
+{
+  const struct params *q = p->params;
+  const unsigned scope = x->inst->scope;
+  const uint64_t cycles[] = {q->membar_cta_cycles, q->membar_gpu_cycles, q->membar_sys_cycles};
+  struct fence_epochs *f = &p->ports.mem->access.fences;
+  x->w->fence_wide = scope != SCOPE_CTA;
+  x->w->fence = x->w->fence_wide ? fences_begin(f) : f->oldest;
+  const uint64_t way = x->w->fence_wide && x->w->wrote_far ? params_home_cycles(q) : 0;
+  hold(p, x->warp, WS_MEMBAR, x->now + later(cycles[scope], way));
+}
+
 /* Fences, sleep and barriers hold the warp. What an acquire has to do with L1 is done here, too. */
 static void hold_warp(struct sub_core *p, const struct passing *x)
 {
@@ -544,12 +558,7 @@ static void hold_warp(struct sub_core *p, const struct passing *x)
   const struct effect *e = x->effect;
   const uint32_t some = INST_MEMBAR | INST_SLEEP | INST_BAR | INST_EMPTIES_L1;
   if (!(in->flags & some) || !e->exec) return;
-  if (in->flags & INST_MEMBAR) {
-    uint32_t cycles[] = {q->membar_cta_cycles, q->membar_gpu_cycles, q->membar_sys_cycles};
-    struct fence_epochs *f = &p->ports.mem->access.fences;
-    x->w->fence = in->scope != SCOPE_CTA ? fences_begin(f) : f->oldest; /* a CTA sees its stores in L1 */
-    hold(p, x->warp, WS_MEMBAR, x->now + cycles[in->scope]);
-  }
+  if (in->flags & INST_MEMBAR) hold_at_fence(p, x);
   if (in->flags & INST_EMPTIES_L1) l1_acquire(&p->ports.mem->l1);
   if ((in->flags & INST_SLEEP) && x->w->step->paths.n_ready == 1) {
     const uint64_t asked = (uint64_t)e->sleep_ns * 1000 / p->ports.mem->period, poll = q->issue_sleep_poll_cycles;
