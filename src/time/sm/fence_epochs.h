@@ -19,6 +19,7 @@ struct fence_epochs {
   uint16_t out[FENCE_EPOCHS]; /* accesses under way, by the epoch in which they issued */
   uint32_t oldest, present;   /* numbers: before `oldest` all is over; they wrap */
   bool full;                  /* a fence could not end the present one */
+  bool wrote_far; /* the SM has written to the other partition of L2, and no fence has ended since */
 };
 
 /* An access issues. The result says fences_leave when it did. */

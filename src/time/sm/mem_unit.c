@@ -579,7 +579,7 @@ static void answer(struct mem_unit *u, struct mem_reply r, uint64_t now)
   }
   struct txn *t = &u->pool.t[r.txn];
   t->grid->last_answer = now * u->period;
-  if (r.far && mem_op_writes(t->op)) warp_of(u, t)->wrote_far = true;
+  if (r.far && mem_op_writes(t->op)) u->access.fences.wrote_far = true;
   if (r.kind == REQ_STRONG && t->kind == TXN_STRONG) strong_answer(u, t);
   if (r.kind == REQ_SERVICE) {
     warp_hold_until(u->client[t->sub_core].warps, t->warp, now + 1);

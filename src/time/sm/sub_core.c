@@ -164,7 +164,7 @@ static void end_hold(struct sub_core *p, unsigned warp, uint64_t now)
     while (paths->p[w->path].wait != PATH_READY) w->path++;
   }
   ledger_charge(p->ports.ledger, w, warp_pc(w), (enum warp_state)w->hold, now);
-  if (w->hold == WS_MEMBAR && w->fence_wide) w->wrote_far = false;
+  if (w->hold == WS_MEMBAR && w->fence_wide) p->ports.mem->access.fences.wrote_far = false;
   w->hold = WS_SELECTED;
   p->warps.held &= ~(1u << warp);
   warp_changed(&p->warps, warp);
@@ -546,7 +546,7 @@ static void hold_at_fence(struct sub_core *p, const struct passing *x)
   struct fence_epochs *f = &p->ports.mem->access.fences;
   x->w->fence_wide = scope != SCOPE_CTA;
   x->w->fence = x->w->fence_wide ? fences_begin(f) : f->oldest;
-  const uint64_t way = x->w->fence_wide && x->w->wrote_far ? params_home_cycles(q) : 0;
+  const uint64_t way = x->w->fence_wide && f->wrote_far ? params_home_cycles(q) : 0;
   hold(p, x->warp, WS_MEMBAR, x->now + later(cycles[scope], way));
 }
 

@@ -80,7 +80,6 @@ struct warp_slot {
   uint64_t stored_at;  /* its last store to memory issued then, 0: none */
   uint32_t fence;      /* what the fence or service that holds the warp waits for (fence_epochs.h) */
   bool fence_wide;     /* that fence is of the GPU's scope or wider */
-  bool wrote_far;      /* it has written to the other partition of L2, and no such fence has ended since */
   struct warp_gmma gmma;
   uint8_t unread;      /* hazard emulation: memory instructions that have not read their sources */
   struct ibuffer ib;
