@@ -85,11 +85,13 @@ $(BUILD)/src/func/sass/%.$(1).o: src/func/sass/%.c $(BUILD)/flags.stamp
 endef
 $(foreach l,$(SEM_LEVELS),$(eval $(call sem_rule,$(l))))
 
-$(BUILD)/src/func/%.o: FILE_CFLAGS = -ffp-contract=off
+$(foreach d,time isa load,$(BUILD)/src/$(d)/%.o): FILE_CFLAGS = $(BUSY_OPT)
+$(BUILD)/src/func/%.o: FILE_CFLAGS = -ffp-contract=off $(BUSY_OPT)
 # Rounding modes and flags of the host's floating point are those of the guest there.
 $(BUILD)/src/func/rv64/%.o: FILE_CFLAGS = -ffp-contract=off -frounding-math
 $(BUILD)/tests/%.o: FILE_CFLAGS = $(TEST_CFLAGS)
 $(BUILD)/tests/unit/%.o: FILE_CFLAGS = $(TEST_CFLAGS) $(TEST_OPT)
+$(BUILD)/tests/semantics/%.o: FILE_CFLAGS = $(TEST_CFLAGS) $(BUSY_OPT)
 
 # Files that change when the flags or the list of objects change, and only then.
 define stamp
@@ -98,7 +100,7 @@ define stamp
 endef
 .PHONY: force
 $(BUILD)/flags.stamp: force
-	$(call stamp,$(CC) $(CPPFLAGS) $(CFLAGS) $(SEM_CFLAGS) $(TEST_CFLAGS) $(TEST_OPT))
+	$(call stamp,$(CC) $(CPPFLAGS) $(CFLAGS) $(SEM_CFLAGS) $(TEST_CFLAGS) $(TEST_OPT) $(BUSY_OPT))
 $(BUILD)/objects.stamp: force
 	$(call stamp,$(LIB_OBJ))
 
