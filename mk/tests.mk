@@ -55,7 +55,7 @@ $(foreach r,$(REF_NAME),$(eval $(call ref_rule,$(r))))
 # are drawn from edges; `make semantics` goes on to more of the random ones, for who changes an instruction.
 SETS       ?= 100000
 TEST_SETS  := $(if $(MODE),2000,40000)
-QUICK_SETS := 1000
+QUICK_SETS := $(if $(filter san,$(MODE)),300,1000)
 
 .PHONY: refs tests unit test semantics check-quick update-golden
 refs: $(REF_STAMPS)
