@@ -75,7 +75,7 @@ done
 nvcc=${NVCC:-$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc)}
 if [ ! -x "$nvcc" ]; then
   echo "ok a stripped program of nvcc # SKIP no nvcc"
-elif "$nvcc" -arch=sm_86 -o "$scratch/stripped" examples/column_sums.cu && strip "$scratch/stripped"; then
+elif "$nvcc" -arch=sm_86 -std=c++14 -o "$scratch/stripped" examples/column_sums.cu && strip "$scratch/stripped"; then
   stripped "of nvcc" "$(dirname "$(realpath "$nvcc")")/../lib64" 0
 else
   echo "not ok a stripped program of nvcc: it was not made"

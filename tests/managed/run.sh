@@ -38,13 +38,14 @@ bad=0
 python3 tests/managed/check.py "${BIN:-build/warpstep}" "$scratch/walk" "$scratch" "$scratch/triad" || bad=1
 python3 tests/managed/check_gpus.py "${BIN:-build/warpstep}" "$scratch/gpus" "$scratch" || bad=1
 
-# alike MACHINE PROGRAM ARGUMENT...: right, and the same JSON for one, two and three host threads. MORE: options.
+# alike MACHINE PROGRAM ARGUMENT...: right, and the same JSON for one, two and three host threads. MORE: options. Grids are small: with
+# more SMs than they fill only the machine is larger.
 alike() {
   local machine=$1 name="managed memory of GPUs: ${*:2} on $1${MORE:+, $MORE}" threads
   shift
   for threads in 1 2 3; do
     # shellcheck disable=SC2086 # options
-    if ! "${BIN:-build/warpstep}" exec --quiet --threads "$threads" --machine "$machine" ${MORE:-} --json "$scratch/$threads.json" \
+    if ! "${BIN:-build/warpstep}" exec --quiet --threads "$threads" --machine "$machine" --set gpu.sms=16 ${MORE:-} --json "$scratch/$threads.json" \
       "$scratch/$1" "${@:2}" >"$scratch/log" 2>&1; then
       echo "not ok $name: $(tail -n 1 "$scratch/log")"
       bad=1

@@ -171,7 +171,7 @@ program=program
 # Programs that check themselves, as clients: the device's heap, grid.sync(), launches by kernels.
 for name in heap grid_sync device_launch device_random; do
   # shellcheck disable=SC2046 # options, several to a word of the file
-  "$nvcc" -arch=sm_86 -w -cudart shared -L"$(dirname "$nvcc")/../lib64/stubs" $(cat "tests/exec/$name.flags" 2>/dev/null) \
+  "$nvcc" -arch=sm_86 -std=c++14 -w -cudart shared -L"$(dirname "$nvcc")/../lib64/stubs" $(cat "tests/exec/$name.flags" 2>/dev/null) \
     -o "$scratch/$name" "tests/exec/$name.cu" >"$scratch/log" 2>&1
   if timeout 300 "$bin" exec --gpu rtx-3070 --quiet --share mps "$scratch/$name" >"$scratch/log" 2>&1; then
     ok "$name"

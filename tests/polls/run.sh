@@ -3,7 +3,7 @@
 # that is reported, is the same on every run and for any number of threads; each look takes its simulated time. And the
 # report says what may make times differ.
 #
-#   tests/polls/run.sh      BIN: the program (build/warpstep), NVCC: the compiler, RUNS: of each case (5)
+#   tests/polls/run.sh      BIN: the program (build/warpstep), NVCC: the compiler, RUNS: of each case (3)
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 bin=${BIN:-build/warpstep}
@@ -41,7 +41,7 @@ one() {
 same() {
   local run threads why=''
   rm -f "$scratch/first"
-  for ((run = 0; run < ${RUNS:-5}; run++)); do
+  for ((run = 0; run < ${RUNS:-3}; run++)); do
     for threads in 1 2 3; do
       if ! one "$threads" "$@"; then
         why="ends badly: $(tail -n 1 "$scratch/out") $(head -n 1 "$scratch/err")"
