@@ -225,11 +225,11 @@ static bool read_modifiers(struct attempt *a, unsigned i, struct text_span rest,
   for (uint64_t k = 0; k <= n; k++) {
     uint64_t v = k ? k - 1 : standard;
     struct text_span next = rest;
-    if (k && (v == standard || !is_visible(a, i, v, standard))) continue;
+    if (k && v == standard) continue;
     a->val[i] = v;
     struct sass_inst s = asm_view(a);
     sass_print_modifier(&s, a->field[i], v, text, sizeof text);
-    if (!starts_with(&next, text)) continue;
+    if (!starts_with(&next, text) || (k && !is_visible(a, i, v, standard))) continue;
     if (read_modifiers(a, i + 1, next, w)) return true;
     matched = true;
   }

@@ -391,10 +391,12 @@ static bool names_uniform_register(unsigned field)
   return field == FLD_URD || field == FLD_URA || field == FLD_URB || field == FLD_URC || field == FLD_TEX_URH;
 }
 
+/* The first row of this name. Most of those before it differ in the first letter. */
 static uint16_t mnemonic_of(const struct sass_row *row)
 {
+  const char first = row->name[0];
   unsigned i = 0;
-  while (&sass_rows[i] != row && strcmp(sass_rows[i].name, row->name) != 0) i++;
+  while (&sass_rows[i] != row && (sass_rows[i].name[0] != first || strcmp(sass_rows[i].name, row->name) != 0)) i++;
   return (uint16_t)i;
 }
 
