@@ -129,8 +129,8 @@ static void patch(struct object *o, const Elf64_Sym *y, const char *name)
     shim_say("cannot redirect %s of the program; link it with -cudart shared", name);
 }
 
-/* Functions that only runtimes of one version have; and whether there are any. A static runtime is one object of its archive
- * (libcudart_static.a), so all of its functions are there. */
+/* Whether there are any, and functions that only runtimes of one version have. A static runtime is one object of its
+ * archive (libcudart_static.a), so all of its functions are there. */
 static void note_version(struct object *o, const Elf64_Sym *y, const char *name)
 {
   if (!is_runtime_function(y, name)) return;
