@@ -1,9 +1,11 @@
 /* warpstep debug: one launch, or an unmodified CUDA program, under the debugger (src/debug/). */
 #include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/host_memory.h"
 #include "cli/commands.h"
@@ -161,16 +163,38 @@ static int take_own(const struct cli_command *cmd, struct debug_options *o, int 
   return CLI_OK;
 }
 
-/* A program that runs by itself: nothing says which of its kernels is to be launched, and how. */
+static bool is_program_file(const char *path)
+{
+  const struct program_info p = program_inspect(path);
+  return p.gpu_code || (p.elf && !p.static_program); /* one without code for GPUs loads it as it runs */
+}
+
+/* As exec finds it: a name alone, of a program in one of PATH's folders. */
+static bool is_program_in_path(const char *name)
+{
+  const char *folder = getenv("PATH");
+  char file[PATH_MAX];
+  for (size_t n; !strchr(name, '/') && folder && *folder; folder += n + (folder[n] == ':')) {
+    n = strcspn(folder, ":");
+    const int length = snprintf(file, sizeof file, "%.*s/%s", (int)n, folder, name);
+    if (length < (int)sizeof file && access(file, X_OK) == 0) return is_program_file(file);
+  }
+  return false;
+}
+
+/* A program that runs by itself: nothing says which of its kernels is to be launched, and how. Files that are there come
+ * before names that PATH knows, as values of options may be such. */
 static bool is_program(int argc, char **argv, int first)
 {
+  bool in_path = false, file = false;
   for (int i = first; i < argc; i++) {
     if (strncmp(argv[i], "--kernel", 8) == 0) return false;
     if (argv[i][0] == '-') continue;
-    const struct program_info p = program_inspect(argv[i]);
-    if (p.gpu_code || (p.elf && !p.static_program)) return true; /* one without code for GPUs loads it as it runs */
+    if (is_program_file(argv[i])) return true;
+    if (access(argv[i], F_OK) == 0) file = true;
+    if (!file && is_program_in_path(argv[i])) in_path = true;
   }
-  return false;
+  return in_path;
 }
 
 static int run_debug(const struct cli_command *cmd, int argc, char **argv)

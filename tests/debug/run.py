@@ -62,11 +62,12 @@ def cubin(name):
     return str(path)
 
 
-def session(commands, *args, status=0, stdin=None):
+def session(commands, *args, status=0, stdin=None, path=None):
     """What a batch of commands prints."""
     script = DIR / "commands.txt"
     script.write_text("\n".join(commands) + "\n")
-    r = subprocess.run([BIN, "debug", "-x", str(script), "--batch", *args], capture_output=True, text=True, timeout=120, cwd=DIR, input=stdin)
+    r = subprocess.run([BIN, "debug", "-x", str(script), "--batch", *args], capture_output=True, text=True, timeout=120, cwd=DIR, input=stdin,
+                       env={**os.environ, "PATH": f"{path}:{os.environ['PATH']}"} if path else None)
     out = r.stdout + r.stderr
     need(r.returncode == status, f"exit status {r.returncode}, not {status}", out)
     return r.stdout
@@ -505,6 +506,10 @@ def test_driver_program():
     subprocess.run(["cc", "-o", str(app), "-Wl,--allow-shlib-undefined", str(DIR / "driver.c"), library], check=True)
     out = session(["break work cta 1,0,0 warp 1 lane 3", "continue", "print tid.x"], str(app), cubin("debugged"), "work")
     need("launch 1: work, grid (2,1,1), block (64,1,1)" in out and "\n35\n" in out and "0 wrong" in out, "its launch", out)
+    (DIR / "in_path").mkdir()
+    app.rename(DIR / "in_path/driver_of_debug")
+    out = session(["info launch", "continue"], "driver_of_debug", cubin("debugged"), "work", path=DIR / "in_path")
+    need("launch 1: work" in out and "0 wrong" in out, "by its name alone", out)
 
 
 def test_program_killed():
