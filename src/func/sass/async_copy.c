@@ -10,6 +10,11 @@ uint32_t copy_target(uint32_t addr)
   return addr >> CLUSTER_SHIFT < CLUSTER_MAX_CTAS ? 1u << (addr >> CLUSTER_SHIFT) : 0;
 }
 
+uint32_t copy_barrier(uint32_t shared, uint32_t barrier)
+{
+  return (shared & ~(uint32_t)OFFSET_MASK) | (barrier & OFFSET_MASK);
+}
+
 struct mem_effect *copy_begin(const struct func_warp *w, struct effect *e, const struct uop *u, uint32_t lanes,
                               uint32_t ctas, uint32_t bytes)
 {

@@ -192,6 +192,7 @@ static bool step(struct func_warp *w, const struct uop *u, uint32_t m, struct ef
   if (sass_has(s, FLD_URB)) {
     const unsigned ur = (unsigned)sass_get(s, FLD_URB);
     to[0] = warp_uniform(w, ur), to[1] = warp_uniform(w, ur + 1);
+    if (to_shared) to[1] = copy_barrier(to[0], to[1]);
   }
   if (to_shared) ctas = multicasts(s) ? size >> 16 : copy_target(to[0]);
   struct mem_effect *me = copy_begin(w, e, u, m, ctas, (size & 0xffff) * UNIT);

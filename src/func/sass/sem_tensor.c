@@ -452,8 +452,9 @@ static bool step(struct func_warp *w, const struct uop *u, uint32_t m, struct ef
   const struct sass_inst *s = u->s;
   const unsigned ur = (unsigned)sass_get(s, FLD_URB), map = (unsigned)sass_get(s, FLD_URA);
   const unsigned addresses = sass_tensor_addresses(s), coords = sass_tensor_coords(s);
-  const uint32_t shared = addresses > 0 ? warp_uniform(w, ur) : 0,
-                 barrier = addresses > 1 ? warp_uniform(w, ur + 1) : 0;
+  const uint32_t shared = addresses > 0 ? warp_uniform(w, ur) : 0, named = addresses > 1 ? warp_uniform(w, ur + 1) : 0;
+  const bool of_pair = s->sem == SEM_UTMALDG && sass_get(s, FLD_TMA_2CTA);
+  const uint32_t barrier = addresses > 1 && !of_pair ? copy_barrier(shared, named) : named;
   const uint32_t extra = sass_has(s, FLD_URC) ? warp_uniform(w, (unsigned)sass_get(s, FLD_URC)) : 0;
   uint32_t ctas = 0;
   (void)f;
