@@ -544,6 +544,31 @@ static void who_queues_behind_whom(void **state)
   assert_false(strong_pending(&s, &store));
 }
 
+/* A strong load waits for the atomics of its lines that were sent before it, and for none of those behind it. */
+static void strong_loads_behind_atomics(void **state)
+{
+  (void)state;
+  static struct strong_lines s;
+  struct txn_line l[4];
+  const struct txn atomic = of_line(&l[0], 7, TXN_STRONG, MEM_ATOMIC), load = of_line(&l[1], 7, TXN_STRONG, MEM_LOAD),
+                   other = of_line(&l[2], 8, TXN_STRONG, MEM_LOAD), store = of_line(&l[3], 7, TXN_STRONG, MEM_STORE);
+  struct strong_wait first = {0}, second = {0}, none = {0};
+  s.atomics_sent = s.atomics_answered = UINT32_MAX; /* they wrap */
+  assert_false(strong_load_waits(&s, &load, &none) || none.looked);
+  strong_atomic_sent(&s, &store); /* is none */
+  assert_false(strong_load_waits(&s, &load, &none));
+  strong_atomic_sent(&s, &atomic);
+  assert_true(strong_load_waits(&s, &load, &first));
+  assert_false(strong_load_waits(&s, &other, &none) || strong_load_waits(&s, &store, &none));
+  strong_atomic_sent(&s, &atomic);
+  assert_true(strong_load_waits(&s, &load, &second));
+  strong_atomic_answered(&s, &atomic);
+  assert_false(strong_load_waits(&s, &load, &first)); /* though the line's second one is on its way */
+  assert_true(strong_load_waits(&s, &load, &second));
+  strong_atomic_answered(&s, &atomic);
+  assert_false(strong_load_waits(&s, &load, &second));
+}
+
 /* Once some have gone another way it is not sure where all go, until none is left. */
 static void ways_of_a_line(void **state)
 {
@@ -581,6 +606,7 @@ int main(void)
       cmocka_unit_test(occupancy_limits),
       cmocka_unit_test(registers_of_sub_cores),
       cmocka_unit_test(who_queues_behind_whom),
+      cmocka_unit_test(strong_loads_behind_atomics),
       cmocka_unit_test(ways_of_a_line),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

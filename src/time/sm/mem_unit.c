@@ -419,7 +419,7 @@ static void strong_lines(struct mem_unit *u, struct txn *t, uint64_t now)
     send_strong(u, t, &t->line[i], now);
   }
   book_sectors(u, t, sectors);
-  strong_note_atomic(&u->access.strong, t, 1);
+  strong_atomic_sent(&u->access.strong, t);
   t->waiting = t->n_lines;
   if (!t->n_lines && !t->far) finish(u, t); /* no lane: nobody will answer */
 }
@@ -462,6 +462,7 @@ static void grant(struct mem_unit *u, struct mem_client *c, uint64_t now)
   struct txn *t = &u->pool.t[id];
   if (!lsu_can_accept(c->lsu)) wake(u, t, now + 1);
   lsu_pop(c->lsu, now);
+  c->strong_wait.looked = false;
   if (u->observers) tell_stage(u, t, STAGE_MEMORY, now);
   if (c->lsu->n == 0) u->queued &= ~(1u << t->sub_core);
   new_head(u, c, now);
@@ -505,14 +506,14 @@ static bool service_may_go(struct mem_unit *u, const struct txn *t)
 }
 
 /* Can the head of this queue be taken now? It needs room for all its lines. */
-static bool can_grant(struct mem_unit *u, const struct mem_client *c, uint64_t now)
+static bool can_grant(struct mem_unit *u, struct mem_client *c, uint64_t now)
 {
   if (lsu_ready_at(c->lsu) > now) return false;
   const struct txn *t = &u->pool.t[lsu_head(c->lsu)];
   if (t->kind == TXN_SHARED || t->kind == TXN_OTHER || t->kind == TXN_CONST || t->kind == TXN_CLUSTER) return true;
   if (asks_for_work(t)) return sm_port_has_room(&u->port, 1, now);
   if (t->kind == TXN_COPY) return is_commit(t) || copy_engine_has_room(&u->copies);
-  if (t->kind == TXN_STRONG && strong_load_waits(&u->access.strong, t)) return false;
+  if (t->kind == TXN_STRONG && strong_load_waits(&u->access.strong, t, &c->strong_wait)) return false;
   unsigned lines = t->n_lines ? t->n_lines : 1;
   return l1_can_miss(&u->l1, lines) && sm_port_has_room(&u->port, lines, now) && service_may_go(u, t);
 }
@@ -552,7 +553,7 @@ static void strong_answer(struct mem_unit *u, struct txn *t)
   if (t->waiting > 1) return;
   for (unsigned i = 0; mem_op_writes(t->op) && i < t->n_lines; i++) l1_forget(&u->l1, t->line[i].line);
   strong_note(&u->access.strong, t, -1);
-  strong_note_atomic(&u->access.strong, t, -1);
+  strong_atomic_answered(&u->access.strong, t);
   if (!t->gathered || t->far) finish(u, t);
 }
 

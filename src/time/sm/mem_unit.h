@@ -49,6 +49,7 @@ struct mem_client {
   const struct writeback *writeback;
   struct warp_table *warps;
   struct emulate *emulate; /* NULL: registers change at issue */
+  struct strong_wait strong_wait; /* of the head of its queue */
 };
 
 /* Whoever sent a line with mem_unit_read_code hears of its answer. */

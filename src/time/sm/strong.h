@@ -20,8 +20,8 @@ struct strong_lines {
   uint16_t loads[STRONG_COUNTS]; /* those of loads of memory elsewhere */
   uint16_t way[STRONG_COUNTS];   /* where those of both that were sent go */
   uint32_t n;                    /* all of them */
-  uint16_t atomics[STRONG_COUNTS]; /* lines of atomics that were sent, by hash */
-  uint32_t n_atomics;
+  uint16_t atomics[STRONG_COUNTS]; /* lines of atomics that are on their way, by hash */
+  uint32_t atomics_sent, atomics_answered; /* such lines so far; they wrap */
 };
 
 static inline unsigned strong_hash(uint64_t line)
@@ -53,18 +53,34 @@ static inline void strong_note(struct strong_lines *s, const struct txn *t, int 
   s->n += (uint32_t)(delta * t->n_lines);
 }
 
-/* An atomic was sent: 1; has been answered: -1. */
-static inline void strong_note_atomic(struct strong_lines *s, const struct txn *t, int delta)
+/* An atomic is sent. */
+static inline void strong_atomic_sent(struct strong_lines *s, const struct txn *t)
 {
   if (t->op != MEM_ATOMIC && t->op != MEM_RED) return;
-  for (unsigned i = 0; i < t->n_lines; i++) s->atomics[strong_hash(t->line[i].line)] += (uint16_t)delta;
-  s->n_atomics += (uint32_t)(delta * t->n_lines);
+  for (unsigned i = 0; i < t->n_lines; i++) s->atomics[strong_hash(t->line[i].line)]++;
+  s->atomics_sent += t->n_lines;
 }
 
-/* Does this strong load ask for a line with an atomic on its way? It is sent when that is answered. */
-static inline bool strong_load_waits(const struct strong_lines *s, const struct txn *t)
+static inline void strong_atomic_answered(struct strong_lines *s, const struct txn *t)
 {
-  if (!s->n_atomics || t->op != MEM_LOAD) return false;
+  if (t->op != MEM_ATOMIC && t->op != MEM_RED) return;
+  for (unsigned i = 0; i < t->n_lines; i++) s->atomics[strong_hash(t->line[i].line)]--;
+  s->atomics_answered += t->n_lines;
+}
+
+/* A strong load at the head of its queue: `behind` atomics had been sent when it came there. */
+struct strong_wait {
+  bool looked;
+  uint32_t behind;
+};
+
+/* Does it ask for a line with an atomic on its way? It is sent when that is answered, or when as many are as had been sent
+ * before it: others that update the line on and on, as they do who want its lock, must not hold it up for ever. */
+static inline bool strong_load_waits(const struct strong_lines *s, const struct txn *t, struct strong_wait *w)
+{
+  if (s->atomics_sent == s->atomics_answered || t->op != MEM_LOAD) return false;
+  if (!w->looked) *w = (struct strong_wait){true, s->atomics_sent};
+  if ((int32_t)(s->atomics_answered - w->behind) >= 0) return false;
   for (unsigned i = 0; i < t->n_lines; i++)
     if (s->atomics[strong_hash(t->line[i].line)]) return true;
   return false;
