@@ -2,8 +2,8 @@
  * met the one that executes it, at a barrier or by flags in shared memory. So it waits for all accesses that the SM
  * issued before it, whoever did, and for none of those issued behind it, or warps that store on and on would hold it
  * up for ever. Accesses are counted by epochs: a fence ends the present one and waits until all up to it are over. Of
- * fences with no access between them the later ones share the epoch of the first. When all FENCE_EPOCHS are in use, a
- * fence waits for accesses behind it, too, until the oldest epoch is over.
+ * fences with no access between them the later ones share the epoch of the first. A fence holds its warp, and an epoch
+ * that is closed and not over has a fence that waits for it: so no more are closed than an SM has warps.
  *
  * So have it patents of NVIDIA: fences of an SM are brought together and follow its earlier transactions to the memory
  * side, which answers when these are committed (US 9,223,578 and US 8,997,103). */
@@ -13,12 +13,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { FENCE_EPOCHS = 8 };
+#include "base/bug.h"
+
+enum { FENCE_EPOCHS = 128 }; /* beyond sm.max_warps */
 
 struct fence_epochs {
   uint16_t out[FENCE_EPOCHS]; /* accesses under way, by the epoch in which they issued */
   uint32_t oldest, present;   /* numbers: before `oldest` all is over; they wrap */
-  bool full;                  /* a fence could not end the present one */
   bool wrote_far; /* the SM has written to the other partition of L2, and no fence has ended since */
 };
 
@@ -29,22 +30,12 @@ static inline uint8_t fences_enter(struct fence_epochs *f)
   return (uint8_t)(f->present % FENCE_EPOCHS);
 }
 
-static inline bool fences_have_room(const struct fence_epochs *f)
-{
-  return f->present - f->oldest < FENCE_EPOCHS - 1;
-}
-
 /* It is done. True: so is an epoch, and fences may end. */
 static inline bool fences_leave(struct fence_epochs *f, uint8_t epoch)
 {
   const uint32_t before = f->oldest;
   f->out[epoch]--;
   while (f->oldest != f->present && !f->out[f->oldest % FENCE_EPOCHS]) f->oldest++;
-  if (f->full && fences_have_room(f)) {
-    f->present++;
-    f->full = false;
-    if (!f->out[f->oldest % FENCE_EPOCHS]) f->oldest++; /* the one that ends now may be empty */
-  }
   return f->oldest != before;
 }
 
@@ -52,10 +43,7 @@ static inline bool fences_leave(struct fence_epochs *f, uint8_t epoch)
 static inline uint32_t fences_begin(struct fence_epochs *f)
 {
   if (!f->out[f->present % FENCE_EPOCHS]) return f->present; /* all before this epoch */
-  if (!fences_have_room(f)) {
-    f->full = true;
-    return f->present + 1;
-  }
+  BUG_ON(f->present - f->oldest == FENCE_EPOCHS - 1);
   return ++f->present;
 }
 
