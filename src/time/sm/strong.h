@@ -74,8 +74,8 @@ struct strong_wait {
   uint32_t behind;
 };
 
-/* Does it ask for a line with an atomic on its way? It is sent when that is answered, or when as many are as had been sent
- * before it: others that update the line on and on, as they do who want its lock, must not hold it up for ever. */
+/* Does it ask for a line with an atomic on its way? It is sent when that is answered, or when as many are as had been
+ * sent before it: others that update the line on and on, as they do who want its lock, must not hold it up for ever. */
 static inline bool strong_load_waits(const struct strong_lines *s, const struct txn *t, struct strong_wait *w)
 {
   if (s->atomics_sent == s->atomics_answered || t->op != MEM_LOAD) return false;
