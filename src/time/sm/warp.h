@@ -77,8 +77,8 @@ struct warp_slot {
   uint8_t dep_busy;    /* bit i: counter i is not zero */
   uint16_t in_flight;  /* counter drops due and memory transactions but stores on their way: the CTA stays until 0 */
   uint8_t queued;      /* memory instructions that have not reached the head of their queue */
-  uint64_t stored_at;  /* its last store to memory issued then, 0: none */
   uint32_t fence;      /* what the fence or service that holds the warp waits for (fence_epochs.h) */
+  uint64_t stored_at;  /* its last store to memory issued then, 0: none */
   bool fence_wide;     /* that fence is of the GPU's scope or wider */
   struct warp_gmma gmma;
   uint8_t unread;      /* hazard emulation: memory instructions that have not read their sources */
