@@ -58,9 +58,16 @@ static uint64_t int_element(const struct buffer_fill *f, uint64_t i)
   return 0;
 }
 
+static double uniform_element(const struct buffer_fill *f, uint64_t i)
+{
+  double u = (double)(splitmix64(f->seed, i) >> 11) * 0x1p-53;
+  double scaled = u * (f->max.f - f->min.f); /* a statement of its own keeps compilers from fusing multiply and add */
+  return f->min.f + scaled;
+}
+
 static double real_element(const struct buffer_fill *f, uint64_t i)
 {
-  double scaled; /* a statement of its own keeps compilers from fusing multiply and add */
+  double scaled; /* as above */
   switch (f->kind) {
   case FILL_ZERO:
   case FILL_CHAIN:
@@ -70,11 +77,8 @@ static double real_element(const struct buffer_fill *f, uint64_t i)
   case FILL_IOTA:
     scaled = (double)i * f->step.f;
     return f->start.f + scaled;
-  case FILL_UNIFORM: {
-    double u = (double)(splitmix64(f->seed, i) >> 11) * 0x1p-53;
-    scaled = u * (f->max.f - f->min.f);
-    return f->min.f + scaled;
-  }
+  case FILL_UNIFORM:
+    return uniform_element(f, i);
   }
   return 0.0;
 }
@@ -129,13 +133,20 @@ bool fill_check(const struct buffer_fill *f, enum value_type t, uint64_t count, 
   return true;
 }
 
-/* Most buffers: without asking for the type of each element. */
+/* Most buffers: without asking for type and kind of each element. */
 static void write_f32(const struct buffer_fill *f, uint64_t first, uint64_t n, uint8_t *to)
 {
-  for (uint64_t i = 0; i < n; i++) {
-    float x = (float)real_element(f, first + i);
-    memcpy(to + i * sizeof x, &x, sizeof x);
-  }
+  const struct buffer_fill fill = *f; /* what is written cannot change a copy */
+  if (fill.kind == FILL_UNIFORM)
+    for (uint64_t i = 0; i < n; i++) {
+      float x = (float)uniform_element(&fill, first + i);
+      memcpy(to + i * sizeof x, &x, sizeof x);
+    }
+  else
+    for (uint64_t i = 0; i < n; i++) {
+      float x = (float)real_element(&fill, first + i);
+      memcpy(to + i * sizeof x, &x, sizeof x);
+    }
 }
 
 void fill_write(const struct buffer_fill *f, enum value_type t, uint64_t first, uint64_t n, void *to)
