@@ -1,5 +1,6 @@
 #include "time/sm/sm.h"
 
+#include "base/arith.h"
 #include "base/bits.h"
 #include "time/sm/copy_ports.h"
 
@@ -78,6 +79,7 @@ void sm_init(struct sm *m, struct arena *a, const struct params *p, unsigned id)
   QUEUE_INIT(&m->launches, a, struct cta_launch, 256);
   QUEUE_INIT(&m->done, a, struct cta_done, 256);
   QUEUE_INIT(&m->releases, a, struct cluster_msg, 256);
+  for (unsigned i = 0; i < SM_MAX_SUB_CORES; i++) m->wake_at[i] = CYCLE_NEVER;
   for (unsigned i = 0; i < p->sm_sub_cores; i++) {
     struct sub_core *c = &m->sub_core[i];
     sub_core_init(c, a, p, i,
@@ -422,20 +424,28 @@ static bool tensor_cycle(struct sm *m, uint64_t now)
   return !m->fault.kind;
 }
 
+/* As the memory unit asks for it. */
+static inline void wake_sub_cores(struct sm *m)
+{
+#pragma GCC unroll 4
+  for (unsigned i = 0; i < SM_MAX_SUB_CORES; i++) m->wake_at[i] = earlier(m->wake_at[i], m->mem.wake[i]);
+}
+
+/* The loops over wake_at are unrolled and know no n_sub_cores: a sub-core that this SM does not have never wakes. */
 static bool sm_cycle(struct sm *m)
 {
   uint64_t now = m->cycle;
   m->view.now = now;
-  cta_slots_cycle(m);
+  if (m->launches.n) cta_slots_cycle(m);
   if (m->releases.n) clusters_cycle(m);
-  for (unsigned i = 0; i < m->n_sub_cores; i++)
+#pragma GCC unroll 4
+  for (unsigned i = 0; i < SM_MAX_SUB_CORES; i++)
     if (m->wake_at[i] <= now && !sub_core_cycle(&m->sub_core[i], now)) return false;
   if (m->tensor_at <= now && !tensor_cycle(m, now)) return false;
   if (m->mem.next_at <= now) {
     mem_unit_cycle(&m->mem, now);
     if (m->fault.kind) return false;
-    for (unsigned i = 0; m->resident && i < m->n_sub_cores; i++)
-      if (m->mem.wake[i] < m->wake_at[i]) m->wake_at[i] = m->mem.wake[i];
+    if (m->resident) wake_sub_cores(m);
   }
   if (m->untold) untold_cycle(m, now);
   if (m->exiting) retire_cycle(m);
@@ -445,9 +455,9 @@ static bool sm_cycle(struct sm *m)
 /* First cycle after the current one in which something can happen. */
 static uint64_t next_cycle(const struct sm *m)
 {
-  uint64_t next = m->mem.next_at < m->tensor_at ? m->mem.next_at : m->tensor_at;
-  for (unsigned i = 0; i < m->n_sub_cores; i++)
-    if (m->wake_at[i] < next) next = m->wake_at[i];
+  uint64_t next = earlier(m->mem.next_at, m->tensor_at);
+#pragma GCC unroll 4
+  for (unsigned i = 0; i < SM_MAX_SUB_CORES; i++) next = earlier(next, m->wake_at[i]);
   if (m->launches.n) {
     picos at = m->launches.slot[m->launches.head].arrive;
     uint64_t cycle = (at + m->period - 1) / m->period;
