@@ -22,11 +22,11 @@ enum { LINE_BYTES = 128, SECTOR_BYTES = 32, SECTORS_PER_LINE = 4, WORD_BYTES = 4
 /* Of the sectors, those of which all words are in the mask. */
 static inline unsigned whole_sectors(unsigned sectors, uint32_t words)
 {
-  enum { WORDS_PER_SECTOR = SECTOR_BYTES / WORD_BYTES, ALL = (1 << WORDS_PER_SECTOR) - 1 };
-  unsigned whole = 0;
-  for (unsigned i = 0; i < SECTORS_PER_LINE; i++)
-    if ((words >> i * WORDS_PER_SECTOR & ALL) == ALL) whole |= 1u << i;
-  return whole & sectors;
+  _Static_assert(SECTOR_BYTES / WORD_BYTES == 8 && SECTORS_PER_LINE == 4, "a byte of the mask for each sector");
+  words &= words >> 4;
+  words &= words >> 2;
+  words &= words >> 1; /* now bit 8 i says it of sector i: the product has it in bit 28 + i */
+  return ((words & 0x01010101) * 0x10204080) >> 28 & sectors;
 }
 
 /* Words of a line that lie wholly in its bytes [from, to). */
