@@ -50,15 +50,13 @@ static unsigned next_bank(bank_counts *n)
 }
 
 /* Port reads per bank. A register named twice is read once. */
-static unsigned count_reads(struct operand_path *o, const struct inst *in, unsigned warp,
-                            bank_counts *need)
+static bank_counts count_reads(struct operand_path *o, const struct inst *in, unsigned warp)
 {
   uint16_t seen[INST_MAX_SRC * 8];
-  unsigned n_seen = 0, widest = 1;
-  *need = 0;
+  unsigned n_seen = 0;
+  bank_counts need = 0;
   for (const struct operand *s = in->src, *end = s + in->n_src; s < end; s++) {
     if (s->file != FILE_R) continue;
-    if (s->width > widest) widest = s->width;
     for (unsigned reg = s->index, last = reg + s->width; reg < last; reg++) {
       unsigned bank = reg & (o->banks - 1), j = 0;
       if (cached(o, bank, s, reg, warp)) {
@@ -68,11 +66,21 @@ static unsigned count_reads(struct operand_path *o, const struct inst *in, unsig
       while (j < n_seen && seen[j] != reg) j++;
       if (j < n_seen) continue;
       seen[n_seen++] = (uint16_t)reg;
-      *need += one_in(bank);
+      need += one_in(bank);
     }
   }
   o->stats->rf_reads += n_seen;
-  return widest;
+  return need;
+}
+
+/* Published simulator of Huerta et al., MICRO 2025: twice as long for matrix products with wide sources. */
+static unsigned read_window(const struct operand_path *o, const struct inst *in)
+{
+  unsigned widest = 0;
+  if (in->pipe != PIPE_TENSOR) return o->read_cycles;
+  for (unsigned i = 0; i < in->n_src; i++)
+    if (in->src[i].file == FILE_R && in->src[i].width > widest) widest = in->src[i].width;
+  return widest >= 4 ? 2 * o->read_cycles : o->read_cycles;
 }
 
 /* `n` reads of one bank, behind all before them and as late as the window allows. Returns the cycle of the
@@ -103,12 +111,9 @@ __attribute__((cold)) static uint64_t issue_perfect(struct operand_path *o, uint
 uint64_t operand_issue(struct operand_path *o, const struct inst *in, unsigned warp, uint64_t now)
 {
   if (o->perfect) return issue_perfect(o, now);
-  bank_counts need;
-  unsigned widest = count_reads(o, in, warp, &need), window = o->read_cycles;
-  if (in->pipe == PIPE_TENSOR && widest >= 4)
-    window *= 2; /* published simulator of Huerta et al., MICRO 2025 */
+  bank_counts need = count_reads(o, in, warp);
   uint64_t enters = now + 2 > o->leaves + 1 ? now + 2 : o->leaves + 1;
-  uint64_t end = enters + window, last = end;
+  uint64_t end = enters + read_window(o, in), last = end;
   for (bank_counts left = need; left;) {
     unsigned b = next_bank(&left);
     ports_advance(&o->bank[b], o->ports, now);

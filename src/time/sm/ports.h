@@ -18,9 +18,10 @@ static inline void ports_advance(struct ports *r, unsigned n_ports, uint64_t now
 {
   if (now <= r->base) return;
   uint64_t steps = now - r->base;
+  unsigned p = 0;
   r->base = now;
-  for (unsigned p = 0; p < n_ports; p++)
-    r->taken[p] = steps < PORTS_WINDOW ? r->taken[p] >> steps : 0;
+  do r->taken[p] = steps < PORTS_WINDOW ? r->taken[p] >> steps : 0;
+  while (++p < n_ports);
 }
 
 /* Free cycles of port p in [at, at + window), bit 0 = cycle `at`; window <= 63. */
