@@ -69,12 +69,12 @@ static bool uses_fp32_lanes(const struct inst *in)
   return in->pipe == PIPE_FMA && in->lat == LAT_FMA && !(in->flags & INST_HALF_RATE_PORT);
 }
 
-static uint64_t latch_free_at(const struct issue *s, const struct inst *in, uint64_t fp64_at)
+/* Of times that are past it may be any. */
+static uint64_t latch_free_at(const struct issue *s, const struct inst *in, uint64_t fp64_at, uint64_t now)
 {
   if (in->pipe == PIPE_FP64 && s->params->fp64_shared) return fp64_at;
   uint64_t at = s->latch_free_at[in->pipe];
-  if (s->fp32_on_alu && uses_fp32_lanes(in) && s->latch_free_at[PIPE_ALU] < at)
-    at = s->latch_free_at[PIPE_ALU];
+  if (at > now && s->fp32_on_alu && uses_fp32_lanes(in)) at = earlier(at, s->latch_free_at[PIPE_ALU]);
   return at;
 }
 
@@ -199,23 +199,33 @@ static struct issue_seen dependences(const struct issue *s, const struct warp_sl
   return changes(WS_SELECTED, now);
 }
 
+/* What stops an instruction that enters a queue or waits for one, WS_SELECTED: nothing. The warp is told. */
+static enum warp_state queues(const struct issue *s, const struct warp_slot *w, const struct inst *in, bool room)
+{
+  /* Freed when a product begins. */
+  if ((in->flags & INST_GMMA) && w->gmma.queued >= s->params->gmma_queue_entries)
+    return WS_MATH_PIPE;
+  if (enters_memory(in) && !room) return throttle_state(in);
+  /* A barrier follows the warp's memory instructions: nvcc relies on them to have read their sources
+   * when it is over (kernels/sort_bitonic on sm_75). */
+  if ((in->flags & INST_BAR) && (w->queued || w->unread) && !s->params->ideal_barriers)
+    return WS_MIO_THROTTLE;
+  return WS_SELECTED;
+}
+
 /* Whether the units take the instruction of a warp that nothing else stops. */
 static struct issue_seen units(struct issue *s, struct warp_slot *w, const struct inst *in,
                                const struct issue_units *units, uint64_t now)
 {
-  /* Freed when a product begins, of which the warp is told. */
-  if ((in->flags & INST_GMMA) && w->gmma.queued >= s->params->gmma_queue_entries)
-    return waits(WS_MATH_PIPE, CYCLE_NEVER, CYCLE_NEVER);
-  if (enters_memory(in) && !units->room) return waits(throttle_state(in), CYCLE_NEVER, CYCLE_NEVER);
-  /* A barrier follows the warp's memory instructions: nvcc relies on them to have read their sources
-   * when it is over (kernels/sort_bitonic on sm_75). */
-  if ((in->flags & INST_BAR) && (w->queued || w->unread) && !s->params->ideal_barriers)
-    return waits(WS_MIO_THROTTLE, CYCLE_NEVER, CYCLE_NEVER); /* the warp is told */
+  if (in->pipe == PIPE_MEM || (in->flags & (INST_SYSCALL | INST_GMMA | INST_BAR))) {
+    enum warp_state stopped = queues(s, w, in, units->room);
+    if (stopped != WS_SELECTED) return waits(stopped, CYCLE_NEVER, CYCLE_NEVER);
+  }
   if (in->has_const && in->pipe != PIPE_MEM) {
     uint64_t readable = constant_at(s, w, in, now);
     if (readable > now) return waits(WS_IMC_MISS, readable, readable);
   }
-  uint64_t at = latch_free_at(s, in, units->fp64_at);
+  uint64_t at = latch_free_at(s, in, units->fp64_at, now);
   if ((in->flags & INST_CLOCK) && s->clock_free_at > at) at = s->clock_free_at;
   /* Latches are never free earlier than it seemed, but room for a memory instruction may go meanwhile. */
   if (now < at) return waits(WS_MATH_PIPE, at, enters_memory(in) ? now : at);
@@ -457,7 +467,7 @@ static struct issue_pick look_around(struct issue *s, struct warp_table *t, cons
     unsigned i = first ? bits_first(first) : first_place(s, t, todo);
     if ((todo >> i & 1) && issues(s, t, i, u, now)) {
       /* The ledger counts those that the stage came by. */
-      s->blocked |= first ? 0 : throttled & (greedy | places_before(s, t, i));
+      if (throttled && !first) s->blocked |= throttled & (greedy | places_before(s, t, i));
       return (struct issue_pick){t->order[i], 0};
     }
     todo &= ~(1u << i);
@@ -501,10 +511,9 @@ static inline bool none_left(const struct issue *s, const struct warp_table *t, 
   return !(all & ~s->asleep) && !t->changed && s->due > now + 1;
 }
 
-void issue_stall(struct issue *s, const struct warp_table *t, unsigned warp, uint64_t now)
+void issue_stalled(struct issue *s, const struct warp_table *t, unsigned warp, uint64_t now)
 {
   const struct warp_slot *w = &t->slot[warp];
-  if (w->done || w->hold != WS_SELECTED || w->issue_at <= now + 1) return;
   note(s, w, t->place[warp], waits(WS_WAIT, w->issue_at, w->issue_at), now + 1);
   if (none_left(s, t, now)) foresee(s, t, s->greedy ? 1u << t->place[warp] : 0);
 }

@@ -120,15 +120,12 @@ void l0i_arrived(struct l0i *c, uint64_t line, uint64_t at)
   }
 }
 
-uint64_t l0i_fetch(struct l0i *c, uint64_t pc, uint64_t now)
+uint64_t l0i_fetch_other(struct l0i *c, uint64_t line, uint64_t now)
 {
   if (c->perfect) return now;
-  uint64_t line = l0i_line(c, pc);
-  if (!c->last || c->last->line != line + 1) {
-    struct l0i_way *w = find(c, line);
-    c->last = w ? w : miss(c, line, now);
-    c->last->used = ++c->stamp;
-  }
+  struct l0i_way *w = find(c, line);
+  c->last = w ? w : miss(c, line, now);
+  c->last->used = ++c->stamp;
   return c->last->valid_at;
 }
 

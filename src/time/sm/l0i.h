@@ -54,9 +54,16 @@ static inline uint64_t l0i_line(const struct l0i *c, uint64_t pc)
 /* A line that was on its way from L2 can be read from cycle `at` on. */
 void l0i_arrived(struct l0i *, uint64_t line, uint64_t at);
 
+/* l0i_fetch of a line that is not the one fetched last. */
+uint64_t l0i_fetch_other(struct l0i *, uint64_t line, uint64_t now);
+
 /* Cycle from which the instruction at pc can be read: <= now on a hit. A miss is requested; L1I_ON_ITS_WAY: the
  * cycle is not known before l0i_arrived. */
-uint64_t l0i_fetch(struct l0i *, uint64_t pc, uint64_t now);
+static inline uint64_t l0i_fetch(struct l0i *c, uint64_t pc, uint64_t now)
+{
+  uint64_t line = l0i_line(c, pc);
+  return c->last && c->last->line == line + 1 ? c->last->valid_at : l0i_fetch_other(c, line, now);
+}
 
 /* The instruction's line is in the cache and can be read. */
 bool l0i_readable(struct l0i *, uint64_t pc, uint64_t now);

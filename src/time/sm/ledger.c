@@ -94,9 +94,3 @@ void ledger_issue(struct ledger *l, struct warp_slot *w, const struct inst *in, 
   else
     split_wait(l, w, in, reg, throttled, now, NULL);
 }
-
-void ledger_lanes(struct ledger *l, const struct warp_slot *w, const struct inst *in, unsigned lanes)
-{
-  l->stats->thread_insts += lanes;
-  w->grid->threads[code_number(&w->grid->code, in)] += lanes;
-}

@@ -34,6 +34,10 @@ void ledger_issue(struct ledger *, struct warp_slot *, const struct inst *in, co
                   uint64_t throttled, uint64_t now);
 
 /* What issued ran for this many lanes. */
-void ledger_lanes(struct ledger *, const struct warp_slot *, const struct inst *, unsigned lanes);
+static inline void ledger_lanes(struct ledger *l, const struct warp_slot *w, const struct inst *in, unsigned lanes)
+{
+  l->stats->thread_insts += lanes;
+  w->grid->threads[code_number(&w->grid->code, in)] += lanes;
+}
 
 #endif

@@ -222,7 +222,7 @@ static bool is_memory(const struct passing *x)
   return x->inst->pipe == PIPE_MEM;
 }
 
-static void count(struct sub_core *p, const struct passing *x, lane_mask exec)
+static inline void count(struct sub_core *p, const struct passing *x, lane_mask exec)
 {
   struct sm_stats *s = p->ports.ledger->stats;
   const struct sm_grid *g = x->w->grid;
@@ -274,7 +274,7 @@ __attribute__((cold, noinline)) static bool step_emulated(struct sub_core *p, st
   return x.w->step->ops->step(x.w->step, x.w->path, x.effect, p->ports.fault);
 }
 
-static bool step(struct sub_core *p, const struct passing *x)
+static inline bool step(struct sub_core *p, const struct passing *x)
 {
   struct warp_slot *w = x->w;
   x->effect->clock = x->now + 1; /* the clock is read in the Control stage */
@@ -493,10 +493,10 @@ __attribute__((cold)) static void tell_ends(struct sub_core *p, struct passing x
 static void write_back(struct sub_core *p, const struct passing *x)
 {
   const struct inst *in = x->inst;
-  struct ends d = {.raw = p->params->lat[in->lat], .war = p->params->lat_source_release};
-  unsigned bank = 0;
   bool releases = x->rel.write != SB_NONE || x->rel.read != SB_NONE;
   if (!releases && !p->observers && in->pipe != PIPE_FP64 && x->fixed) return;
+  struct ends d = {.raw = p->params->lat[in->lat], .war = p->params->lat_source_release};
+  unsigned bank = 0;
   if (d.war > d.raw) d.war = d.raw;
   if (in->pipe == PIPE_FP64 && p->params->fp64_shared) {
     d.late = fp64_issue(&p->fp64, x->now);
