@@ -19,7 +19,7 @@ void issue_init(struct issue *s, const struct params *p, struct const_cache *fl)
 void issue_start(struct issue *s)
 {
   s->blocked = 0;
-  s->repeats = s->quiet_until = 0;
+  s->cycles = s->quiet_until = 0;
   s->waited = (struct tally){0};
 }
 
@@ -41,24 +41,24 @@ void issue_new_warp(struct issue *s, unsigned warp)
   if (s->params->issue_policy == ISSUE_POLICY_CGGTY) s->last = (uint8_t)warp;
 }
 
-/* The cycles since the last look, in which it would have found the same. */
-static void count_repeats(struct issue *s)
+/* The last look, and the cycles since, in which it would have found the same. */
+static void count_last(struct issue *s)
 {
-  if (s->repeats && s->blocked) tally_add(&s->waited, s->blocked, s->repeats);
-  s->repeats = 0;
+  if (s->blocked && s->cycles) tally_add(&s->waited, s->blocked, s->cycles);
+  s->cycles = 0;
 }
 
 void issue_make_place(struct issue *s, unsigned place)
 {
   uint32_t older = (1u << place) - 1;
-  count_repeats(s);
+  count_last(s);
   s->blocked = (s->blocked & older) | (s->blocked & ~older) << 1;
   tally_insert(&s->waited, place);
 }
 
 void issue_remove_warp(struct issue *s, unsigned warp, unsigned place)
 {
-  count_repeats(s);
+  count_last(s);
   s->blocked = (s->blocked & ((1u << place) - 1)) | (s->blocked >> 1 & ~((1u << place) - 1));
   tally_remove(&s->waited, place);
   if (s->last == warp) s->last = NO_WARP;
@@ -484,7 +484,8 @@ static struct issue_pick look_around(struct issue *s, struct warp_table *t, cons
 struct issue_pick issue_look(struct issue *s, struct warp_table *t, const struct issue_units *u,
                              uint64_t now)
 {
-  count_repeats(s);
+  count_last(s);
+  s->cycles = 1;
   s->blocked = 0;
   s->port_kept = false;
   s->quiet_until = 0;
@@ -492,14 +493,13 @@ struct issue_pick issue_look(struct issue *s, struct warp_table *t, const struct
   if (t->n == 0) return nothing(s, (struct issue_pick){NO_WARP, SLOT_NO_WARP}, 0);
   uint32_t awake = u->room ? s->no_room : 0; /* may find room now */
   uint32_t todo = ((1u << t->n) - 1) & (~s->asleep | awake);
-  struct issue_pick pick = look_around(s, t, u, todo, s->throttled & ~awake, now);
-  if (s->blocked) tally_add(&s->waited, s->blocked, 1);
-  return pick;
+  return look_around(s, t, u, todo, s->throttled & ~awake, now);
 }
 
 /* What the next look would find. */
 __attribute__((noinline)) static void foresee(struct issue *s, const struct warp_table *t, unsigned greedy)
 {
+  count_last(s);
   s->blocked = s->throttled;
   nothing(s, none_ready(s, t, greedy), 0);
 }

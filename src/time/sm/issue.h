@@ -48,7 +48,7 @@ struct issue {
   uint32_t no_room;    /* … by the memory queue */
   uint32_t ranks_last; /* bit per place */
   uint32_t blocked;    /* bit per place: in the last look its unit was taken, … */
-  uint64_t repeats;    /* … and still was in so many cycles more */
+  uint64_t cycles;     /* … and in the cycles since, of which so many are not in `waited` */
   struct tally waited; /* ledger: cycles seen waiting for a unit since the last issue */
   uint64_t quiet_until; /* by time alone neither an issue nor another charge of the slot comes before */
   struct issue_pick none; /* what the last look found, when nothing issued */
@@ -107,14 +107,14 @@ static inline struct issue_pick issue_cycle(struct issue *s, struct warp_table *
                                             uint64_t now)
 {
   if (!issue_quiet(s, t, u->room, now)) return issue_look(s, t, u, now);
-  s->repeats++;
+  s->cycles++;
   return s->none;
 }
 
 /* The sub-core sleeps for so many cycles, in which the stage would find what it found last. */
 static inline void issue_sleep(struct issue *s, uint64_t cycles)
 {
-  s->repeats += cycles;
+  s->cycles += cycles;
 }
 
 /* The warp issued, and all that follows from it at once is known: if nothing but its stall count or yield stops

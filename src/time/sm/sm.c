@@ -55,7 +55,9 @@ static void commit_granted(void *ctx, uint16_t id, uint64_t now)
 
 void sm_init(struct sm *m, struct arena *a, const struct params *p, unsigned id)
 {
-  *m = (struct sm){.params = p, .id = id, .period = params_clock_ps(p)};
+  m->params = p;
+  m->id = id;
+  m->period = params_clock_ps(p);
   m->n_sub_cores = p->sm_sub_cores;
   m->n_slots = p->sm_max_ctas;
   BUG_ON(p->sm_sub_cores > SM_MAX_SUB_CORES || p->sm_max_ctas > SM_MAX_CTAS);

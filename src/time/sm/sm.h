@@ -61,6 +61,7 @@ struct sm {
   uint64_t room_at;             /* the last CTA that ended makes room then; later ones not sooner */
 };
 
+/* The SM is all zeros. */
 void sm_init(struct sm *, struct arena *, const struct params *, unsigned id);
 
 /* The GPU begins anew: memory is `image`, caches are empty, and so must the SM be. Instructions carry control bits or

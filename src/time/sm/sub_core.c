@@ -9,7 +9,9 @@ enum { EFF_CONTROL = EFF_JUMP | EFF_DIVERGED | EFF_BLOCKED | EFF_MERGED | EFF_EX
 void sub_core_init(struct sub_core *p, struct arena *a, const struct params *params, unsigned id,
                    struct sub_core_ports ports)
 {
-  *p = (struct sub_core){.params = params, .id = id, .ports = ports};
+  p->params = params;
+  p->id = id;
+  p->ports = ports;
   *ports.wake_at = CYCLE_NEVER;
   p->warps.capacity = (uint8_t)(params->sm_max_warps / params->sm_sub_cores);
   BUG_ON(p->warps.capacity > SUB_CORE_MAX_WARPS);

@@ -73,6 +73,7 @@ struct sub_core {
   struct sub_core_ports ports;
 };
 
+/* The sub-core is all zeros: most of it is not touched before it is used, some of it never. */
 void sub_core_init(struct sub_core *, struct arena *, const struct params *, unsigned id,
                    struct sub_core_ports);
 
