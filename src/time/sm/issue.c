@@ -511,11 +511,11 @@ static inline bool none_left(const struct issue *s, const struct warp_table *t, 
   return !(all & ~s->asleep) && !t->changed && s->due > now + 1;
 }
 
-void issue_stalled(struct issue *s, const struct warp_table *t, unsigned warp, uint64_t now)
+void issue_stalled(struct issue *s, const struct warp_table *t, const struct warp_slot *w, uint64_t now)
 {
-  const struct warp_slot *w = &t->slot[warp];
-  note(s, w, t->place[warp], waits(WS_WAIT, w->issue_at, w->issue_at), now + 1);
-  if (none_left(s, t, now)) foresee(s, t, s->greedy ? 1u << t->place[warp] : 0);
+  const unsigned place = t->place[w->number];
+  note(s, w, place, waits(WS_WAIT, w->issue_at, w->issue_at), now + 1);
+  if (none_left(s, t, now)) foresee(s, t, s->greedy ? 1u << place : 0);
 }
 
 /* The next instruction has to see it: ideal.stalls leaves the cycle that it takes. */

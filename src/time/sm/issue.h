@@ -119,11 +119,10 @@ static inline void issue_sleep(struct issue *s, uint64_t cycles)
 
 /* The warp issued, and all that follows from it at once is known: if nothing but its stall count or yield stops
  * it now, it is not looked at before they are over. */
-void issue_stalled(struct issue *, const struct warp_table *, unsigned warp, uint64_t now);
-static inline void issue_stall(struct issue *s, const struct warp_table *t, unsigned warp, uint64_t now)
+void issue_stalled(struct issue *, const struct warp_table *, const struct warp_slot *, uint64_t now);
+static inline void issue_stall(struct issue *s, const struct warp_table *t, const struct warp_slot *w, uint64_t now)
 {
-  const struct warp_slot *w = &t->slot[warp];
-  if (w->issue_at > now + 1 && w->hold == WS_SELECTED && !w->done) issue_stalled(s, t, warp, now);
+  if (w->issue_at > now + 1 && w->hold == WS_SELECTED && !w->done) issue_stalled(s, t, w, now);
 }
 
 /* Nothing issued in the last cycle: first one in which time alone can change that. */

@@ -1,5 +1,6 @@
 #include "time/sm/operand.h"
 
+#include "base/arith.h"
 #include "base/bits.h"
 #include "base/bug.h"
 
@@ -92,7 +93,8 @@ static uint64_t read_bank(struct operand_path *o, unsigned b, unsigned n, uint64
   if (last < window_end) last = window_end;
   o->last_read[b] = last;
   if (o->ports == 1) { /* without divisions */
-    for (unsigned k = 0; k < n; k++) ports_take(&o->bank[b], 0, last - k);
+    uint64_t left = earlier(n, last + 1 - o->bank[b].base); /* more than the window holds: some lie before now */
+    ports_take_run(&o->bank[b], 0, last + 1 - left, (unsigned)left);
     return last;
   }
   for (unsigned k = 0; k < n; k++)
@@ -114,17 +116,32 @@ uint64_t operand_issue(struct operand_path *o, const struct inst *in, unsigned w
   bank_counts need = count_reads(o, in, warp);
   uint64_t enters = now + 2 > o->leaves + 1 ? now + 2 : o->leaves + 1;
   uint64_t end = enters + read_window(o, in), last = end;
-  for (bank_counts left = need; left;) {
-    unsigned b = next_bank(&left);
+  for (unsigned b = 0; need; b++, need >>= 8) {
+    unsigned n = need & 0xff;
+    if (!n) continue;
     ports_advance(&o->bank[b], o->ports, now);
-    uint64_t at = read_bank(o, b, count_in(need, b), end);
-    if (at > last) last = at;
+    last = later(last, read_bank(o, b, n, end));
   }
   o->entered = enters;
   o->leaves = enters + (last - end);
   o->read_by = last + 1;
   o->stats->rf_stalls += last - end;
   return enters - 1; /* Control is free when this one enters Allocate */
+}
+
+/* A single register, as nearly all addresses are. */
+static bool read_one(struct operand_path *o, unsigned bank, uint64_t now, unsigned window)
+{
+  struct ports *r = &o->bank[bank];
+  ports_advance(r, o->ports, now);
+  for (unsigned p = 0; p < o->ports; p++) {
+    uint64_t open = ports_open(r, p, now, window);
+    if (!open) continue;
+    r->taken[p] |= open & -open;
+    o->stats->rf_reads++;
+    return true;
+  }
+  return false;
 }
 
 bool operand_read_queued(struct operand_path *o, const struct inst *in, uint64_t now,
@@ -139,6 +156,7 @@ bool operand_read_queued(struct operand_path *o, const struct inst *in, uint64_t
     reads += s->width;
   }
   if (!reads || o->perfect) return true;
+  if (reads == 1) return read_one(o, next_bank(&need), now, window);
   uint64_t open[OPERAND_MAX_BANKS][PORTS_MAX];
   for (bank_counts rest = need; rest;) {
     unsigned b = next_bank(&rest), n = count_in(need, b);

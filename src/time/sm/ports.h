@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/bits.h"
+
 enum { PORTS_WINDOW = 64, PORTS_MAX = 8 };
 
 struct ports {
@@ -45,6 +47,12 @@ static inline uint64_t ports_lowest(uint64_t open, unsigned *need)
 static inline void ports_take(struct ports *r, unsigned p, uint64_t cycle)
 {
   if (cycle - r->base < PORTS_WINDOW) r->taken[p] |= (uint64_t)1 << (cycle - r->base);
+}
+
+/* The same of the n cycles from `first` on. */
+static inline void ports_take_run(struct ports *r, unsigned p, uint64_t first, unsigned n)
+{
+  if (first - r->base < PORTS_WINDOW) r->taken[p] |= bits_ones(n) << (first - r->base);
 }
 
 /* Takes the first free port cycle from `at` on and returns it. */

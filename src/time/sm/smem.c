@@ -72,21 +72,23 @@ unsigned smem_min_passes(const struct mem_effect *m, unsigned lanes)
 /* LDSM: 8 lanes name the 16-byte rows of one 8x8 matrix, which is delivered in one pass. */
 enum { LDSM_ROWS = 8, LDSM_ROW_WORDS = 4 };
 
-/* Does every active lane read what its neighbour (lane number xor `bit`) reads? */
-static bool neighbours_share(const struct words *w, lane_mask active, unsigned bit)
+/* Does every active lane read what its neighbour `apart` lanes on reads? `lower`: of each pair the lane that comes
+ * first. */
+static bool neighbours_share(const struct words *w, lane_mask active, lane_mask lower, unsigned apart)
 {
-  for (lane_mask m = active; m; m &= m - 1) {
-    unsigned lane = bits_first(m), other = lane ^ bit;
-    if ((active >> other & 1) && w->first[lane] != w->first[other]) return false;
+  for (lane_mask m = active & active >> apart & lower; m; m &= m - 1) {
+    unsigned lane = bits_first(m);
+    if (w->first[lane] != w->first[lane + apart]) return false;
   }
   return true;
 }
 
 static unsigned groups_of(const struct mem_effect *m, const struct words *w, lane_mask all, unsigned lanes)
 {
+  const lane_mask pairs = UINT64_C(0x5555555555555555), fours = UINT64_C(0x3333333333333333);
   unsigned groups = smem_min_passes(m, lanes);
   if (m->op != MEM_LOAD || groups == 1) return groups;
-  bool share = neighbours_share(w, all, 1) || neighbours_share(w, all, 2);
+  bool share = neighbours_share(w, all, pairs, 1) || neighbours_share(w, all, fours, 2);
   return share ? groups / 2 : groups;
 }
 

@@ -602,7 +602,7 @@ static void go_on(struct sub_core *p, const struct passing *x)
   if (x->w->step->paths.n) warp_find_next(x->w);
   if (flags & (EFF_BAR_RELEASED | EFF_WARP_DONE | EFF_CTA_DONE | EFF_CLUSTER_ARRIVED))
     p->ports.cta_event(p->ports.ctx, x->w->cta_slot, flags, x->now);
-  issue_stall(&p->issue, &p->warps, x->warp, x->now);
+  issue_stall(&p->issue, &p->warps, x->w, x->now);
 }
 
 /* --- all of it --------------------------------------------------------------------------------------------- */
