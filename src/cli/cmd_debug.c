@@ -182,8 +182,8 @@ static bool is_program_in_path(const char *name)
   return false;
 }
 
-/* A program that runs by itself: nothing says which of its kernels is to be launched, and how. Files that are there come
- * before names that PATH knows, as values of options may be such. */
+/* A program that runs by itself: nothing says which of its kernels is to be launched, and how. Files that are there
+ * come before names that PATH knows, as values of options may be such. */
 static bool is_program(int argc, char **argv, int first)
 {
   bool in_path = false, file = false;

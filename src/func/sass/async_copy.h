@@ -13,9 +13,9 @@ struct mem_effect *copy_begin(const struct func_warp *w, struct effect *e, const
 /* The CTA, of the cluster, that a shared address names. */
 uint32_t copy_target(uint32_t addr);
 
-/* The mbarrier that a copy to `shared` tells: that at the offset of `barrier`, in the CTA to which the data go. PTX wants
- * both in one CTA (but for .cta_group::2), so only the offset says something, as with a multicast; programs that run on
- * GPUs name the pair's even CTA in all their copies (Modular MAX, sm100_mha: no .cta_group::2, the peer's bit cleared). */
+/* The mbarrier that a copy to `shared` tells: that at the offset of `barrier`, in the CTA to which the data go. PTX
+ * wants both in one CTA (but for .cta_group::2), so only the offset says something, as with a multicast; programs that
+ * run on GPUs name the pair's even CTA in all copies (Modular MAX, sm100_mha: no .cta_group::2). */
 uint32_t copy_barrier(uint32_t shared, uint32_t barrier);
 
 /* Shared memory of this CTA or of another one of its cluster; NULL: fault. */
