@@ -2,7 +2,7 @@
 """Batches of tensor memory's products on a B300: the programs of Antoniomv7/gb300-microbench, umma_throughput/, beside
 what it has published.
 
-    tools/tmem/batches.py SOURCE WORK [--method 1sm|2sm]   SOURCE: a checkout of that project (commit 1f277673 was used)
+    tools/tmem/batches.py SOURCE WORK [--method 1sm|2sm]   SOURCE: a checkout of that project (commit 1f27767e was used)
 
 A batch is 4 to 256 products, a commit and a wait for it. Prints a table: cycles of a batch as published, here, what is
 missing here, and the error of the rate (FLOP per cycle); the programs check their products themselves. Status 1: a

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """From HBM to shared memory on a B300: the programs of Antoniomv7/gb300-microbench, memory_paths/, beside what it has published.
 
-  memory_paths.py SOURCE WORK [--jobs N]    SOURCE: a checkout of that project (commit 1f277673 was used)
+  memory_paths.py SOURCE WORK [--jobs N]    SOURCE: a checkout of that project (commit 1f27767e was used)
 
 Each SM keeps 16 to 64 KiB under way, in 2 to 8 stages, by cp.async (ldgsts) or by tensor copies (tma). Rates are from two
 sizes, 24 and 72 MiB, with caches emptied before, so that what a launch costs is not in them; the published ones are of
