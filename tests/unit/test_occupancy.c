@@ -68,11 +68,29 @@ static void test_published(void **state)
   }
 }
 
+/* A small grid asks for few CTAs of an SM, but all of a cluster must find room in one GPC: here of two SMs. */
+static void test_cluster_in_small_gpcs(void **state)
+{
+  (void)state;
+  struct params p = params_of("h200");
+  struct err e = {0};
+  struct occupancy o;
+  struct step_source s = {.n_ctas = 8, .lanes = 32, .warps_per_cta = 4, .regs_per_thread = 32, .shared_bytes = 40960,
+                          .cluster = {4, 1, 1}};
+  p.gpu_sms = 2 * p.gpu_gpcs;
+  assert_true(occupancy_of(&p, &s, &o, &e));
+  assert_int_equal(o.ctas, 2);
+  assert_true(o.carveout >= 2 * s.shared_bytes);
+  s.cluster[0] = s.n_ctas = 16; /* five CTAs of these fit in an SM */
+  assert_false(occupancy_of(&p, &s, &o, &e));
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_table),
       cmocka_unit_test(test_published),
+      cmocka_unit_test(test_cluster_in_small_gpcs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,16 +51,28 @@ static void limit_by_warps(const struct params *p, unsigned warps, struct occupa
   limit(o, p->sm_max_warps / warps, "warps");
 }
 
-/* All CTAs of a cluster run in one GPC. */
-static bool cluster_fits(const struct params *p, const struct step_source *s, unsigned per_sm, struct err *e)
+/* SMs of the GPC that has most. */
+static unsigned sms_of_a_gpc(const struct params *p)
 {
-  unsigned n = step_cluster_ctas(s), most = 0, sms[64] = {0};
+  unsigned most = 0, sms[64] = {0};
   for (unsigned i = 0; i < p->gpu_sms; i++) {
     unsigned *here = &sms[params_gpc(p, i)];
     if (++*here > most) most = *here;
   }
-  return n <= most * per_sm ||
-         err_set(e, "cluster of %u CTAs; a GPC of %s holds %u of this kernel", n, p->name, most * per_sm);
+  return most;
+}
+
+/* CTAs of the grid for each SM; of a cluster, all of which runs in one GPC, perhaps more. */
+static uint64_t grid_share(const struct params *p, const struct step_source *s)
+{
+  const uint64_t even = div_up(s->n_ctas, p->gpu_sms), of_cluster = div_up(step_cluster_ctas(s), sms_of_a_gpc(p));
+  return later(even, of_cluster);
+}
+
+static bool cluster_fits(const struct params *p, const struct step_source *s, unsigned per_sm, struct err *e)
+{
+  const unsigned n = step_cluster_ctas(s), room = sms_of_a_gpc(p) * per_sm;
+  return n <= room || err_set(e, "cluster of %u CTAs; a GPC of %s holds %u of this kernel", n, p->name, room);
 }
 
 bool occupancy_of(const struct params *p, const struct step_source *s, struct occupancy *o,
@@ -86,7 +98,7 @@ bool occupancy_of(const struct params *p, const struct step_source *s, struct oc
   o->most_carveout = carveout_for(p, limited * o->shared_per_cta);
   o->cta = (struct sm_space){1, warps, warps * per_warp, o->shared_per_cta};
   if (p->ideal_occupancy) o->cta.registers = o->cta.shared = 0;
-  uint64_t share = (s->n_ctas + p->gpu_sms - 1) / p->gpu_sms;
+  const uint64_t share = grid_share(p, s);
   if (share < o->ctas) limit(o, (unsigned)share, "grid");
   o->warps = o->ctas * warps;
   if (o->ctas < limited) limited = o->ctas;
