@@ -5,8 +5,9 @@
 
 enum { WORD_ADDRESS = 0, WORD_KIND = 2, WORD_STRIDE = 3, WORD_STRIDE_HIGH = 7, WORD_DIM = 8,
        WORD_STEP = 13, WORD_BOX = 14, WORD_PIXELS = 15, WORDS = TENSOR_MAP_BYTES / 4 };
-enum { KIND_AT = 0, RANK_AT = 4, TYPE_AT = 7, INTERLEAVE_AT = 11, SWIZZLE_AT = 13, NAN_AT = 15, TF32_AT = 16,
-       ATOM_AT = 19, L2_AT = 23, BOX0_AT = 24 };
+enum { IM2COL_AT = 0, VERSION_AT = 1, RANK_AT = 4, TYPE_AT = 7, INTERLEAVE_AT = 11, SWIZZLE_AT = 13, NAN_AT = 15,
+       TF32_AT = 16, L2_AT = 17, ATOM_AT = 19, WALK_AT = 23, BOX0_AT = 24 };
+enum { VERSION = 1 };
 
 static const uint8_t type_bits[TENSOR_TYPE__N] = {8, 16, 32, 32, 64, 64, 16, 32, 32, 64, 16, 4, 4, 6};
 static const uint8_t shared_bits[TENSOR_TYPE__N] = {8, 16, 32, 32, 64, 64, 16, 32, 32, 64, 16, 4, 8, 8};
@@ -48,7 +49,9 @@ void tensor_map_write(const struct tensor_map *m, uint8_t out[TENSOR_MAP_BYTES])
 {
   uint32_t w[WORDS] = {0};
   w[WORD_ADDRESS] = (uint32_t)m->address, w[WORD_ADDRESS + 1] = (uint32_t)(m->address >> 32);
-  w[WORD_KIND] = (uint32_t)m->kind << KIND_AT | (m->rank - 1) << RANK_AT | (uint32_t)m->type << TYPE_AT |
+  const bool im2col = m->kind != TENSOR_TILED;
+  w[WORD_KIND] = (uint32_t)im2col << IM2COL_AT | VERSION << VERSION_AT |
+                 (im2col ? (uint32_t)m->kind - TENSOR_IM2COL : 0) << WALK_AT | (m->rank - 1) << RANK_AT | (uint32_t)m->type << TYPE_AT |
                  (uint32_t)m->interleave << INTERLEAVE_AT | (uint32_t)m->swizzle << SWIZZLE_AT |
                  (uint32_t)m->nan_fill << NAN_AT | (uint32_t)m->tf32 << TF32_AT |
                  (uint32_t)m->atom << ATOM_AT | m->l2_promotion << L2_AT;
@@ -91,13 +94,16 @@ static bool codes_mean_something(const struct tensor_map *m, struct err *e)
   return true;
 }
 
-bool tensor_map_read(struct tensor_map *m, const uint8_t in[TENSOR_MAP_BYTES], struct err *e)
+bool tensor_map_read(struct tensor_map *m, const uint8_t in[TENSOR_MAP_READ], struct err *e)
 {
-  uint32_t w[WORDS], k;
+  uint32_t w[TENSOR_MAP_READ / sizeof(uint32_t)], k;
   memcpy(w, in, sizeof w);
   k = w[WORD_KIND];
+  const unsigned walk = k >> WALK_AT & 3;
+  if ((k >> IM2COL_AT & 1) && walk > TENSOR_IM2COL_W128 - TENSOR_IM2COL)
+    return err_set(e, "im2col %u; there are 0 to 2", walk);
   *m = (struct tensor_map){
-      .kind = k >> KIND_AT & 3, .type = k >> TYPE_AT & 15, .rank = (k >> RANK_AT & 7) + 1,
+      .kind = k >> IM2COL_AT & 1 ? TENSOR_IM2COL + walk : TENSOR_TILED, .type = k >> TYPE_AT & 15, .rank = (k >> RANK_AT & 7) + 1,
       .interleave = k >> INTERLEAVE_AT & 3, .swizzle = k >> SWIZZLE_AT & 3, .atom = k >> ATOM_AT & 7,
       .nan_fill = k >> NAN_AT & 1, .tf32 = k >> TF32_AT & 1, .l2_promotion = k >> L2_AT & 3,
       .address = (uint64_t)w[WORD_ADDRESS + 1] << 32 | w[WORD_ADDRESS],

@@ -1,19 +1,22 @@
 /* Tensor maps (CUtensorMap): what the copies of the tensor memory accelerator know of a tensor.
  *
- * The 128 bytes are opaque to programs, except that tensormap.replace of PTX writes fields where they lie:
- * those places and codes are read off what ptxas emits for it (CUDA 13.0, sm_90a to sm_103a). The places
- * marked * are our own, since no instruction writes them; bytes 64 to 127 are zero.
+ * The 128 bytes are opaque to programs, but two kinds of them write fields where they lie: tensormap.replace of PTX
+ * (places and codes are read off what ptxas emits for it, CUDA 13.0, sm_90a to sm_103a), and libraries that make maps
+ * without the driver (NVIDIA TensorRT-LLM, contextFusedMultiHeadAttention/tmaDescriptor.h, has the rest of the first
+ * 64 bytes, which are all that copies read; cuDNN's attention in cuEquivariance has maps of 64 bytes). Where only W is
+ * walked (*) no source says: the places are our own.
  *
  *   byte  0  address, 64 bits
- *         8  bits 1:0 * kind, 6:4 rank - 1, 10:7 type, 12:11 interleave, 14:13 swizzle, 15 NaN fill,
- *            16 TF32, 21:19 atom of the swizzle, 24:23 * L2 promotion
+ *         8  bit 0 im2col, 3:1 version, 1 (not looked at: maps that tensormap.replace makes of zeros work, too),
+ *            6:4 rank - 1, 10:7 type, 12:11 interleave, 14:13 swizzle, 15 NaN fill, 16 TF32, 18:17 L2 promotion,
+ *            21:19 atom of the swizzle, 24:23 * im2col: 1 W alone, 2 W of 128
  *        12  strides of dimensions 1 to 4 in units of 16 bytes, low 32 bits each
  *        28  their high 4 bits, four bits each
  *        32  extents of dimensions 0 to 4, minus 1, 32 bits each
  *        52  bits 14:0 element strides minus 1, three bits each; 31:24 elements of the box along dimension 0, minus 1
- *        56  tiled: the same of dimensions 1 to 4, a byte each; im2col *: lower corners, then upper corners, W first,
+ *        56  tiled: the same of dimensions 1 to 4, a byte each; im2col: lower corners, then upper corners, W first,
  *            of 16 bits (one dimension), 8 (two) or 5 (three)
- *        60  im2col *: pixels per column - 1
+ *        60  im2col: pixels per column - 1
  */
 #ifndef WS_FUNC_TENSOR_MAP_H
 #define WS_FUNC_TENSOR_MAP_H
@@ -23,7 +26,7 @@
 
 #include "base/err.h"
 
-enum { TENSOR_MAP_BYTES = 128, TENSOR_DIMS = 5, TENSOR_SPATIAL = 3 };
+enum { TENSOR_MAP_BYTES = 128, TENSOR_MAP_READ = 64, TENSOR_DIMS = 5, TENSOR_SPATIAL = 3 };
 
 enum tensor_kind { TENSOR_TILED, TENSOR_IM2COL, TENSOR_IM2COL_W, TENSOR_IM2COL_W128 };
 
@@ -59,7 +62,7 @@ struct tensor_map {
 unsigned tensor_map_spatial(const struct tensor_map *);
 void tensor_map_write(const struct tensor_map *, uint8_t out[TENSOR_MAP_BYTES]);
 /* false: a code that stands for nothing, of the rank, type, interleave or atom; *e names the field. */
-bool tensor_map_read(struct tensor_map *, const uint8_t in[TENSOR_MAP_BYTES], struct err *e);
+bool tensor_map_read(struct tensor_map *, const uint8_t in[TENSOR_MAP_READ], struct err *e);
 
 /* Whether copies can go by a map, which may be forged: the rules of cuTensorMapEncode* (CUDA Driver API 13.0) that a
  * map can break whose fields have the widths above. *e names the field. */

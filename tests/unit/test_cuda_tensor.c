@@ -147,6 +147,9 @@ static void where_fields_lie(void **state)
   for (unsigned i = 0; i < 5; i++) q.step[i] = i ? i + 2 : 1;
   OK(encode(q));
   assert_int_equal(bits(0, 0, 64), q.address);
+  assert_int_equal(bits(8, 0, 1), 0);            /* tiled; here and for the next and L2: TensorRT-LLM, tmaDescriptor.h */
+  assert_int_equal(bits(8, 1, 3), 1);            /* version */
+  assert_int_equal(bits(8, 17, 2), q.l2);
   assert_int_equal(bits(8, 4, 3), 4);            /* rank - 1 */
   assert_int_equal(bits(8, 7, 4), TENSOR_F32);
   assert_int_equal(bits(8, 11, 2), 0);
@@ -179,6 +182,7 @@ static void im2col(void **state)
     int lower[3] = {-3, -2, -1}, upper[3] = {2, -1, 3};
     struct tensor_map m;
     OK(cuTensorMapEncodeIm2col(map, U16, spatial + 2, (void *)0x700000000, dim, stride, lower, upper, 64, 1003, step, 0, 0, 0, 0));
+    assert_int_equal(bits(8, 0, 1), 1);
     if (spatial == 3) assert_int_equal(bits(56, 30, 2), 0); /* six corners of 5 bits */
     assert_true(tensor_map_read(&m, map, NULL));
     assert_int_equal(m.kind, TENSOR_IM2COL);

@@ -338,7 +338,7 @@ static bool take_box(struct box_copy *c)
 }
 
 /* The map of these bytes, which are the guest's. */
-static bool use_map(struct box_copy *c, const uint8_t bytes[TENSOR_MAP_BYTES], bool first)
+static bool use_map(struct box_copy *c, const uint8_t bytes[TENSOR_MAP_READ], bool first)
 {
   struct err e = {""};
   if (!tensor_map_read(&c->map, bytes, &e) || (first && !tensor_map_check(&c->map, &e)))
@@ -360,7 +360,7 @@ static bool take_map(struct box_copy *c)
     return func_fault(c->w, c->e, c->f, FAULT_MISALIGNED, c->lane, addr, "tensor map at 0x%llx, not a multiple of %u",
                       (unsigned long long)addr, (unsigned)MAP_ALIGN);
   const bool first = !arg[ARG_HAVE_MAP]; /* later on, slices of L2 may read it at the same time */
-  if (first && !gmem_view_read(c->v, addr, bytes, TENSOR_MAP_BYTES)) return no_memory(c, addr);
+  if (first && !gmem_view_read(c->v, addr, bytes, TENSOR_MAP_READ)) return no_memory(c, addr);
   if (!use_map(c, bytes, first)) return false;
   if (first) arg[ARG_HAVE_MAP] = 1, c->e->mem->copy.bytes = c->packed_bytes * c->rows;
   return true;
