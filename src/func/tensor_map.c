@@ -50,8 +50,9 @@ void tensor_map_write(const struct tensor_map *m, uint8_t out[TENSOR_MAP_BYTES])
   uint32_t w[WORDS] = {0};
   w[WORD_ADDRESS] = (uint32_t)m->address, w[WORD_ADDRESS + 1] = (uint32_t)(m->address >> 32);
   const bool im2col = m->kind != TENSOR_TILED;
-  w[WORD_KIND] = (uint32_t)im2col << IM2COL_AT | VERSION << VERSION_AT |
-                 (im2col ? (uint32_t)m->kind - TENSOR_IM2COL : 0) << WALK_AT | (m->rank - 1) << RANK_AT | (uint32_t)m->type << TYPE_AT |
+  const uint32_t walk = im2col ? (uint32_t)m->kind - TENSOR_IM2COL : 0;
+  w[WORD_KIND] = (uint32_t)im2col << IM2COL_AT | VERSION << VERSION_AT | walk << WALK_AT |
+                 (m->rank - 1) << RANK_AT | (uint32_t)m->type << TYPE_AT |
                  (uint32_t)m->interleave << INTERLEAVE_AT | (uint32_t)m->swizzle << SWIZZLE_AT |
                  (uint32_t)m->nan_fill << NAN_AT | (uint32_t)m->tf32 << TF32_AT |
                  (uint32_t)m->atom << ATOM_AT | m->l2_promotion << L2_AT;
@@ -103,7 +104,8 @@ bool tensor_map_read(struct tensor_map *m, const uint8_t in[TENSOR_MAP_READ], st
   if ((k >> IM2COL_AT & 1) && walk > TENSOR_IM2COL_W128 - TENSOR_IM2COL)
     return err_set(e, "im2col %u; there are 0 to 2", walk);
   *m = (struct tensor_map){
-      .kind = k >> IM2COL_AT & 1 ? TENSOR_IM2COL + walk : TENSOR_TILED, .type = k >> TYPE_AT & 15, .rank = (k >> RANK_AT & 7) + 1,
+      .kind = k >> IM2COL_AT & 1 ? TENSOR_IM2COL + walk : TENSOR_TILED,
+      .type = k >> TYPE_AT & 15, .rank = (k >> RANK_AT & 7) + 1,
       .interleave = k >> INTERLEAVE_AT & 3, .swizzle = k >> SWIZZLE_AT & 3, .atom = k >> ATOM_AT & 7,
       .nan_fill = k >> NAN_AT & 1, .tf32 = k >> TF32_AT & 1, .l2_promotion = k >> L2_AT & 3,
       .address = (uint64_t)w[WORD_ADDRESS + 1] << 32 | w[WORD_ADDRESS],
