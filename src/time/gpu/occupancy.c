@@ -65,13 +65,14 @@ static unsigned sms_of_a_gpc(const struct params *p)
 /* CTAs of the grid for each SM; of a cluster, all of which runs in one GPC, perhaps more. */
 static uint64_t grid_share(const struct params *p, const struct step_source *s)
 {
-  const uint64_t even = div_up(s->n_ctas, p->gpu_sms), of_cluster = div_up(step_cluster_ctas(s), sms_of_a_gpc(p));
-  return later(even, of_cluster);
+  const uint64_t even = div_up(s->n_ctas, p->gpu_sms);
+  const unsigned n = step_cluster_ctas(s);
+  return n > 1 ? later(even, div_up(n, sms_of_a_gpc(p))) : even;
 }
 
 static bool cluster_fits(const struct params *p, const struct step_source *s, unsigned per_sm, struct err *e)
 {
-  const unsigned n = step_cluster_ctas(s), room = sms_of_a_gpc(p) * per_sm;
+  const unsigned n = step_cluster_ctas(s), room = n > 1 ? sms_of_a_gpc(p) * per_sm : per_sm;
   return n <= room || err_set(e, "cluster of %u CTAs; a GPC of %s holds %u of this kernel", n, p->name, room);
 }
 

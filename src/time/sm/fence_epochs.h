@@ -15,7 +15,7 @@
 
 #include "base/bug.h"
 
-enum { FENCE_EPOCHS = 128 }; /* beyond sm.max_warps */
+enum { FENCE_EPOCHS = 128 }; /* more than sm.max_warps, which params.def ends at 64 */
 
 struct fence_epochs {
   uint16_t out[FENCE_EPOCHS]; /* accesses under way, by the epoch in which they issued */
