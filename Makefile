@@ -33,7 +33,8 @@ SRC     := $(sort $(shell find src -name '*.c'))
 CLI_SRC := $(filter src/cli/% src/study/%,$(SRC)) # not in the library: they want SQLite
 CUDA_SRC := $(filter src/cuda/%,$(SRC))
 LIBS_SRC := $(filter src/libs/%,$(SRC))
-LIB_SRC := $(filter-out $(CLI_SRC) $(CUDA_SRC) $(LIBS_SRC),$(SRC))
+SMI_SRC  := $(filter src/smi/%,$(SRC))
+LIB_SRC := $(filter-out $(CLI_SRC) $(CUDA_SRC) $(LIBS_SRC) $(SMI_SRC),$(SRC))
 
 # Warp-wide semantics: compiled once per x86-64 level, chosen at start-up (mk/flags.mk).
 SEM_SRC := $(wildcard $(patsubst %,src/func/sass/sem_%.c,int logic minmax wide uniform fp half fp64 conv mufu mma hmma imma dmma hmma884 qmma omma gmma utcmma utcmma_sum rows across))
@@ -107,7 +108,7 @@ $(BUILD)/objects.stamp: force
 include mk/cuda.mk
 include mk/libs.mk
 # Of the sanitizers only the address sanitizer can be brought into a program that was built without it (mk/cuda.mk).
-shims: $(if $(filter-out asan,$(MODE)),,$(SHIM) $(SHIM_NAMES) $(LIBS_ALL))
+shims: $(if $(filter-out asan,$(MODE)),,$(SHIM) $(SHIM_NAMES) $(SMI) $(LIBS_ALL))
 
 include mk/riscv.mk
 include mk/tests.mk
@@ -127,7 +128,7 @@ bench: all refs
 cubins:
 	$(Q)kernels/build.sh
 
-lint: $(LIB_OBJ) $(CLI_OBJ) $(SHIM_OBJ) $(LIBS_OBJ)
+lint: $(LIB_OBJ) $(CLI_OBJ) $(SHIM_OBJ) $(LIBS_OBJ) $(SMI_OBJ)
 	$(Q)tools/lint/run.sh $(BUILD)
 
 format:

@@ -49,3 +49,11 @@ $(SHIM_DIR)/libcuda.so $(SHIM_DIR)/libnvidia-ml.so: %: %.1
 SHIM_NAMES := $(addprefix $(SHIM_DIR)/,libcuda.so.1 libnvidia-ml.so.1 libcudart.so.11.0 libcudart.so.12 \
   libcudart.so.13 libcuda.so \
   libnvidia-ml.so)
+
+# nvidia-smi, which programs and scripts find in PATH (src/smi). In a folder of its own: nothing else there is a program.
+SMI     := $(SHIM_DIR)/bin/nvidia-smi
+SMI_OBJ := $(call objs,$(SMI_SRC))
+$(SMI): $(SMI_OBJ) $(SHIM_DIR)/libnvidia-ml.so.1
+	@mkdir -p $(@D)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN/..' -Wl,-rpath-link,$(SHIM_DIR) -o $@ $(SMI_OBJ) $(SHIM_DIR)/libnvidia-ml.so.1 $(SHIM)

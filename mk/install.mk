@@ -59,7 +59,8 @@ install: $(BIN) lib shims $(BUILD)/warpstep.1 $(BUILD)/warpstep.pc
 	$(Q)ln -sf $(notdir $(SHARED_LIB)) '$(DESTDIR)$(libdir)/$(SONAME)'
 	$(Q)ln -sf $(SONAME) '$(DESTDIR)$(libdir)/libwarpstep.so'
 	$(Q)$(INSTALL) -m 644 $(SHIM) $(SHIM_NAMES) '$(DESTDIR)$(libdir)/warpstep/'
-	$(Q)$(INSTALL) -d '$(DESTDIR)$(libdir)/warpstep/libs'
+	$(Q)$(INSTALL) -d '$(DESTDIR)$(libdir)/warpstep/bin' '$(DESTDIR)$(libdir)/warpstep/libs'
+	$(Q)$(INSTALL) -m 755 $(SMI) '$(DESTDIR)$(libdir)/warpstep/bin/'
 	$(Q)$(INSTALL) -m 644 $(LIBS_ALL) '$(DESTDIR)$(libdir)/warpstep/libs/'
 	$(Q)$(INSTALL) -m 644 $(API_HEADER) include/warpstep/region.h '$(DESTDIR)$(includedir)/warpstep/'
 	$(Q)$(INSTALL) -m 644 $(BUILD)/warpstep.pc '$(DESTDIR)$(pcdir)/'
@@ -75,7 +76,8 @@ uninstall:
 	  '$(DESTDIR)$(pcdir)/warpstep.pc' '$(DESTDIR)$(mandir)/man1/warpstep.1'
 	$(Q)rm -f $(foreach l,$(notdir $(SHIM) $(SHIM_NAMES)),'$(DESTDIR)$(libdir)/warpstep/$(l)')
 	$(Q)rm -f $(foreach l,$(notdir $(LIBS_ALL)),'$(DESTDIR)$(libdir)/warpstep/libs/$(l)')
-	$(Q)rmdir '$(DESTDIR)$(libdir)/warpstep/libs' 2>/dev/null || true
+	$(Q)rm -f '$(DESTDIR)$(libdir)/warpstep/bin/$(notdir $(SMI))'
+	$(Q)rmdir '$(DESTDIR)$(libdir)/warpstep/libs' '$(DESTDIR)$(libdir)/warpstep/bin' 2>/dev/null || true
 	$(Q)rmdir '$(DESTDIR)$(libdir)/warpstep' '$(DESTDIR)$(includedir)/warpstep' 2>/dev/null || true
 	$(call remove_tree,$(pkgdatadir),$(PKGDATA))
 	$(call remove_tree,$(docdir),$(DOC))

@@ -116,4 +116,6 @@ void program_hand_over(FILE *out, char *const *text, const char *dir, bool libs)
   prepend("LD_LIBRARY_PATH", dir);
   if (libs) put_libraries_first(dir);
   prepend("LD_PRELOAD", library);
+  snprintf(library, sizeof library, "%s/bin", dir); /* nvidia-smi */
+  prepend("PATH", library);
 }

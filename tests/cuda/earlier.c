@@ -199,7 +199,7 @@ static void sizes(void)
 #else
   CHECK(cudaGetDeviceProperties(got, 0) == 0);
 #endif
-  CHECK(memcmp(got, "GeForce RTX 3070", 16) == 0 && got[PROPERTIES - 1] == 0 && got[PROPERTIES] == CANARY);
+  CHECK(memcmp(got, "NVIDIA GeForce RTX 3070", 23) == 0 && got[PROPERTIES - 1] == 0 && got[PROPERTIES] == CANARY);
   /* of linear memory, unsigned words: type, then the union: address, format {x, y, z, w, kind}, bytes */
   const int type = LINEAR, format[5] = {32, 0, 0, 0, 1}, read_mode = 0;
   memcpy(resource, &type, sizeof type), memcpy(resource + 8, &memory, sizeof memory);

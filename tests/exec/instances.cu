@@ -26,7 +26,7 @@ static void nvml()
   CHECK(nvmlInit_v2() == SUCCESS);
   CHECK(nvmlDeviceGetCount_v2(&n) == SUCCESS && n == 1);
   CHECK(nvmlDeviceGetHandleByIndex_v2(0, &gpu) == SUCCESS);
-  CHECK(nvmlDeviceGetName(gpu, text, sizeof text) == SUCCESS && !strstr(text, "MIG") && strstr(text, "A100"));
+  CHECK(nvmlDeviceGetName(gpu, text, sizeof text) == SUCCESS && !strstr(text, "MIG") && strstr(text, "NVIDIA A100"));
   CHECK(nvmlDeviceGetMemoryInfo(gpu, memory) == SUCCESS && memory[0] == 40ull << 30);
   CHECK(nvmlDeviceGetMigMode(gpu, &current, &pending) == SUCCESS && current == 1 && pending == 1);
   CHECK(nvmlDeviceGetMaxMigDeviceCount(gpu, &n) == SUCCESS && n == 7);
@@ -38,7 +38,7 @@ static void nvml()
     CHECK(nvmlDeviceIsMigDeviceHandle(mig[i], &n) == SUCCESS && n == 1);
     CHECK(nvmlDeviceGetDeviceHandleFromMigDeviceHandle(mig[i], &again) == SUCCESS && again == gpu);
     CHECK(nvmlDeviceGetName(mig[i], text, sizeof text) == SUCCESS);
-    CHECK(std::string(text) == std::string("A100-PCIE-40GB MIG ") + wanted[i].profile);
+    CHECK(std::string(text) == std::string("NVIDIA A100-PCIE-40GB MIG ") + wanted[i].profile);
     CHECK(nvmlDeviceGetUUID(mig[i], text, sizeof text) == SUCCESS && !strncmp(text, "MIG-", 4) && strlen(text) == 40);
     uuid[i] = text;
     for (unsigned k = 0; k < i; k++) CHECK(uuid[k] != uuid[i]);

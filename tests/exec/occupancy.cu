@@ -27,7 +27,7 @@ int main()
 {
   cudaDeviceProp p;
   CUDA(cudaGetDeviceProperties(&p, 0));
-  CHECK(strcmp(p.name, "GeForce RTX 3070") == 0 && p.major == 8 && p.minor == 6);
+  CHECK(strcmp(p.name, "NVIDIA GeForce RTX 3070") == 0 && p.major == 8 && p.minor == 6);
   CHECK(p.multiProcessorCount == 46 && p.warpSize == 32 && p.maxThreadsPerMultiProcessor == 1536);
   CHECK(p.sharedMemPerBlock == 49152 && p.sharedMemPerBlockOptin == 101376);
   CHECK(p.sharedMemPerMultiprocessor == 102400 && p.regsPerMultiprocessor == 65536);

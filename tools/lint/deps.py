@@ -30,6 +30,7 @@ MAY = {
     "ncu": LOW | {"load", "func", "time", "host", "view", "ncu"},
     "api": LOW | {"load", "func", "time", "host", "view", "api", "warpstep"},
     "cuda": LOW | {"load", "func", "time", "trace", "host", "sanitize", "view", "debug", "ncu", "cuda"},
+    "smi": {"smi", "cuda"},  # a program that asks NVML
     "libs": {"libs"},  # programs of the simulated GPU, too: all they know is the driver interface
     "probe": LOW | {"load", "func", "time", "host", "probe"},
     "validate": {"base", "load", "validate"},

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cuda/core/device_name.h"
 #include "cuda/core/features.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/visible_boards.h"
@@ -36,7 +37,8 @@ static int attribute_or_0(const struct board *b, int attribute)
 #define FILL_HEAD(b, out)                                                                          \
   do {                                                                                             \
     memset(out, 0, sizeof *(out));                                                                 \
-    snprintf((out)->name, sizeof (out)->name, "%s", (b)->preset.params.name);                      \
+    char name_[DEVICE_NAME_TEXT];                                                                  \
+    snprintf((out)->name, sizeof (out)->name, "%s", device_name((b)->preset.params.name, name_));  \
     (out)->uuid = device_uuid(b);                                                                  \
     (out)->totalGlobalMem = board_memory_bytes(b);                                                 \
   } while (0)

@@ -122,10 +122,16 @@ static void finish_checks(struct shim *s)
   s->checked = NULL;
 }
 
+/* nvidia-smi is the like. It would take the name of the file of the program that starts it. */
+static bool asked_nvml_alone(const struct shim *s)
+{
+  return s->asked_nvml && !s->asked_cuda;
+}
+
 void exec_report(struct shim *s)
 {
   struct err e = {""};
-  if (!s->up || s->pid != getpid()) return;
+  if (!s->up || s->pid != getpid() || asked_nvml_alone(s)) return;
   s->ending = true;
   if (s->starved) {
     trace_export_free(s->trace, false, &e);

@@ -5,6 +5,7 @@
 #include "cuda/core/attributes.h"
 #include "cuda/core/call.h"
 #include "cuda/core/context_end.h"
+#include "cuda/core/device_name.h"
 #include "cuda/core/errors.h"
 #include "cuda/core/mps.h"
 #include "cuda/core/profiled.h"
@@ -49,7 +50,8 @@ static CUresult give_text(char *to, int bytes, const char *text)
 
 CUresult cuDeviceGetName(char *name, int bytes, CUdevice device)
 {
-  DRIVER(NEED_GPU, ON_DEVICE(device, give_text(name, bytes, PARAMS_OF(device)->name)));
+  char text[DEVICE_NAME_TEXT];
+  DRIVER(NEED_GPU, ON_DEVICE(device, give_text(name, bytes, device_name(PARAMS_OF(device)->name, text))));
 }
 
 CUresult cuDeviceGetPCIBusId(char *text, int bytes, CUdevice device)

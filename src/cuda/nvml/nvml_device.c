@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cuda/core/device_name.h"
 #include "cuda/core/mps.h"
 #include "cuda/core/visible_boards.h"
 #include "cuda/nvml/nvml_call.h"
@@ -86,7 +87,8 @@ nvmlReturn_t nvmlDeviceGetMinorNumber(nvmlDevice_t device, unsigned *minor)
 nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t device, char *text, unsigned bytes)
 {
   const unsigned gpu = nvml_node(device);
-  NVML(nvml_is_gpu(s, gpu) ? nvml_text(text, bytes, nvml_params(s, gpu)->name)
+  char name[DEVICE_NAME_TEXT];
+  NVML(nvml_is_gpu(s, gpu) ? nvml_text(text, bytes, device_name(nvml_params(s, gpu)->name, name))
                            : nvml_instance_name(s, device, text, bytes));
 }
 

@@ -41,6 +41,7 @@ static nvmlReturn_t start(struct shim *s)
   shim_up(s);
   if (!s->boards.topology) return NVML_ERROR_DRIVER_NOT_LOADED;
   s->nvml_users++;
+  s->asked_nvml = true;
   return NVML_SUCCESS;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cuda/core/device_name.h"
 #include "cuda/core/visible_boards.h"
 #include "cuda/nvml/nvml_call.h"
 
@@ -111,10 +112,11 @@ nvmlReturn_t nvmlDeviceGetAttributes(nvmlDevice_t instance, nvmlDeviceAttributes
 
 nvmlReturn_t nvml_instance_name(const struct shim *s, nvmlDevice_t instance, char *text, unsigned bytes)
 {
-  char name[PARAM_TEXT_MAX + MIG_PROFILE_TEXT + 8];
+  char gpu[DEVICE_NAME_TEXT], name[DEVICE_NAME_TEXT + MIG_PROFILE_TEXT + 8];
   const struct board_instance *x = instance_of(s, instance);
   if (!x) return NVML_ERROR_INVALID_ARGUMENT;
-  snprintf(name, sizeof name, "%s MIG %s", s->boards.machine.params[x->node].name, x->is.profile);
+  device_name(s->boards.machine.params[x->node].name, gpu);
+  snprintf(name, sizeof name, "%s MIG %s", gpu, x->is.profile);
   return nvml_text(text, bytes, name);
 }
 
