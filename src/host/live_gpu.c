@@ -17,7 +17,7 @@
 #include "time/mem/l2_rights.h"
 #include "time/mem/outer_memory.h"
 #include "time/msg.h"
-#include "time/uvm/uvm.h"
+#include "time/uvm/uvm_machine.h"
 
 enum { GPU_LINKS = 2 * LINK_PORT_LANES };
 
@@ -137,7 +137,9 @@ void live_stand(struct simulator *s, uint64_t from, uint64_t until)
 {
   struct live_clock *k = clock_of(s);
   BUG_ON(!k->running || has_others(s) || (s->around && s->around->rights));
-  if (until > from) live_clock_stand(k, from, until);
+  if (until <= from) return;
+  live_clock_stand(k, from, until);
+  if (s->around && s->around->managed) uvm_machine_clock(s->around->managed, until, k->skew - k->stood);
 }
 
 void live_on_window(struct simulator *s, bool (*window)(void *ctx, uint64_t now_ps), void *ctx)
@@ -198,6 +200,7 @@ static void begin_run(struct simulator *s, uint64_t start_ps, const struct step_
   live_clock_begin(k, start_ps, gpu_now(s->gpu));
   if (s->around) s->around->links.skew = k->skew;
   if (s->around && s->around->rights) s->around->rights->skew = k->skew;
+  if (s->around && s->around->managed) uvm_machine_clock(s->around->managed, start_ps, k->skew);
   for (struct simulator *m; (m = simulator_next(s, &cursor));) {
     live_of(m)->n_launches = 0;
     if (m != s) watch_beside(m, &s->live->options);

@@ -258,6 +258,7 @@ static struct uvm_config managed_gpu(const struct surroundings *x, const struct 
   for (const struct simulator *m; (m = surroundings_next_member(x, &cursor));) {
     if (m == s || !topology_reaches(x->topology, s->node, m->node)) continue;
     c.reaches |= 1u << gpu[m->node];
+    if (topology_atomics(x->topology, s->node, m->node) == LINK_ATOMICS_ALL) c.fast |= 1u << gpu[m->node];
     c.peer[gpu[m->node]] = managed_link(x, (uint64_t)s->params->dma_peer_ns * PS_PER_NS, s->node, m->node);
   }
   return c;
@@ -277,6 +278,7 @@ struct uvm_machine *surroundings_manage(struct surroundings *x)
   x->managed->wake = wake_node;
   x->managed->wake_ctx = x;
   x->managed->next = x->drivers;
+  uvm_machine_clock(x->managed, x->clock.start, x->clock.skew - x->clock.stood);
   cursor = 0;
   for (const struct simulator *m; (m = surroundings_next(x, &cursor));)
     gpu_serve_faults(m->gpu, surroundings_driver(x, m));

@@ -9,6 +9,8 @@
 
 #include "time/uvm/density_tree.h"
 
+static const struct page_set none;
+
 enum { DRIVER = 51, PAGES = UVM_BLOCK_PAGES, LEAF = UVM_LEAF_PAGES };
 
 /* One fault after the other, each with all that it moves; how many there were. */
@@ -20,7 +22,7 @@ static unsigned walk(unsigned n_pages, unsigned step, unsigned threshold, struct
     struct page_set fault = {0};
     if (page_set_has(there, page)) continue;
     page_set_add(&fault, page);
-    const struct page_set moved = density_tree_grow(there, &fault, n_pages, threshold);
+    const struct page_set moved = density_tree_grow(there, &fault, &none, n_pages, threshold);
     assert_true(page_set_has(&moved, page));
     const struct page_set again = page_set_both(&moved, there);
     assert_true(page_set_empty(&again));
@@ -67,13 +69,13 @@ static void short_block(void **state)
   struct page_set there = {0}, fault = {0};
   (void)state;
   page_set_add(&fault, 39);
-  struct page_set moved = density_tree_grow(&there, &fault, 40, DRIVER);
+  struct page_set moved = density_tree_grow(&there, &fault, &none, 40, DRIVER);
   assert_int_equal(page_set_count(&moved), 8);
   assert_true(page_set_has(&moved, 32));
   page_set_join(&there, &moved);
   fault = (struct page_set){0};
   page_set_add(&fault, 3); /* 24 of 40 pages are 60 % */
-  moved = density_tree_grow(&there, &fault, 40, DRIVER);
+  moved = density_tree_grow(&there, &fault, &none, 40, DRIVER);
   assert_int_equal(page_set_count(&moved), 32);
 }
 
@@ -83,8 +85,32 @@ static void together(void **state)
   struct page_set there = {0}, fault = {0};
   (void)state;
   for (unsigned i = 0; i < 9; i++) page_set_add(&fault, i * LEAF + i);
-  const struct page_set moved = density_tree_grow(&there, &fault, PAGES, DRIVER);
+  const struct page_set moved = density_tree_grow(&there, &fault, &none, PAGES, DRIVER);
   assert_int_equal(page_set_count(&moved), 16 * LEAF);
+}
+
+/* A page that thrashes comes alone; others of its leaf come by the subtrees below it, and not along with it. */
+static void thrashing(void **state)
+{
+  struct page_set there = {0}, fault = {0}, still = {0};
+  (void)state;
+  page_set_add(&still, 5);
+  page_set_add(&still, 40);
+  page_set_add(&fault, 5);
+  struct page_set moved = density_tree_grow(&there, &fault, &still, PAGES, DRIVER);
+  assert_int_equal(page_set_count(&moved), 1);
+  page_set_add(&fault, 4); /* two of 4 and 5, half of 4 to 7 */
+  moved = density_tree_grow(&there, &fault, &still, PAGES, DRIVER);
+  assert_int_equal(page_set_count(&moved), 2);
+  page_set_add(&fault, 7); /* three of four */
+  moved = density_tree_grow(&there, &fault, &still, PAGES, DRIVER);
+  assert_int_equal(page_set_count(&moved), 4);
+  page_set_add_range(&there, 8, 130); /* with 4, 5, 7 and without 40, 132 of 256 pages are 51.6 % */
+  page_set_remove(&there, &still);
+  moved = density_tree_grow(&there, &fault, &still, PAGES, DRIVER);
+  assert_false(page_set_has(&moved, 40));
+  assert_true(page_set_has(&moved, 255));
+  assert_false(page_set_has(&moved, 256));
 }
 
 /* Runs and counts of sets. */
@@ -109,6 +135,7 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(in_order),    cmocka_unit_test(thresholds), cmocka_unit_test(strides),
       cmocka_unit_test(short_block), cmocka_unit_test(together),   cmocka_unit_test(sets),
+      cmocka_unit_test(thrashing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

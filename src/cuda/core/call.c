@@ -20,6 +20,15 @@ static void mark(struct call *c)
   c->s->call_mark = t->mark;
 }
 
+/* Those of the host on managed memory, in which GPUs go on. */
+static void take_host_faults(struct shim *s)
+{
+  for (uint64_t at; (at = managed_serve(s)) != 0;) {
+    timeline_wait(&s->time, at);
+    task_catch_up(s);
+  }
+}
+
 static CUresult check_need(struct call *c, enum call_need need)
 {
   struct shim *s = c->s;
@@ -31,6 +40,7 @@ static CUresult check_need(struct call *c, enum call_need need)
   if (s->enter) s->enter(s);
   if (s->host_clock) clock_enter(c);
   task_catch_up(s);
+  take_host_faults(s);
   timeline_call(&s->time);
   mark(c);
   if (need == NEED_GPU) return CUDA_SUCCESS;

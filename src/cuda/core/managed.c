@@ -10,9 +10,17 @@
 #include "cuda/core/shim.h"
 #include "time/uvm/uvm_machine.h"
 
+/* Pages of a block that are on GPUs, and that the host has touched. */
+struct touched {
+  uint64_t base;
+  struct page_set pages;
+};
+
 struct managed {
   struct uvm_machine *uvm;
   int pagemap;
+  struct touched *touched; /* in the order of addresses */
+  uint32_t n_touched, room_touched, served;
 };
 
 enum { HOST_PAGE = 4096, PAGE = 1 << UVM_PAGE_BITS, BLOCK = 1 << UVM_BLOCK_BITS, LEAF = UVM_LEAF_PAGES * PAGE };
@@ -57,7 +65,7 @@ static struct managed *start(struct shim *s)
     return NULL;
   }
   struct managed *m = mem_zeroed(1, sizeof *m);
-  *m = (struct managed){ u, pagemap };
+  *m = (struct managed){ .uvm = u, .pagemap = pagemap };
   u->moved = moved;
   u->ctx = s;
   return m;
@@ -140,16 +148,30 @@ static struct page_set copies(const struct managed *m, const struct uvm_block *b
   return page_set_both(&b->host, &on);
 }
 
-/* Pages [start, end) have been touched, and count as their whole big pages. */
-static uint64_t touch(struct shim *s, const struct uvm_range *r, uint64_t start, uint64_t end)
+/* Those that GPUs have are faults of the host. */
+static void note_touched(struct managed *m, const struct uvm_block *b, uint64_t base, const struct page_set *pages)
 {
-  const struct managed *m = s->memory.managed;
+  struct page_set on = uvm_block_on_gpus(&m->uvm->space, b);
+  on = page_set_both(&on, pages);
+  page_set_remove(&on, &b->host);
+  if (page_set_empty(&on) || m->uvm->space.coherent) return;
+  struct touched *last = m->n_touched ? &m->touched[m->n_touched - 1] : NULL;
+  if (last && last->base == base) {
+    page_set_join(&last->pages, &on);
+    return;
+  }
+  m->touched = mem_more(m->touched, m->n_touched, &m->room_touched, sizeof *m->touched);
+  m->touched[m->n_touched++] = (struct touched){ base, on };
+}
+
+/* Pages [start, end) have been touched, and count as their whole big pages. Those that are nowhere are the host's. */
+static void touch(struct shim *s, const struct uvm_range *r, uint64_t start, uint64_t end)
+{
+  struct managed *m = s->memory.managed;
   const struct block *b = memory_find(s, r->addr);
-  uint64_t took = 0;
   for (uint64_t at = start; at < end; at = at / BLOCK * BLOCK + BLOCK) {
     unsigned n_pages;
     uint64_t base;
-    bool served;
     struct page_set pages = { { 0 } };
     const struct uvm_block *block = uvm_range_block(r, at, &n_pages, &base);
     const uint64_t first = (at - base) / PAGE / UVM_LEAF_PAGES * UVM_LEAF_PAGES;
@@ -159,40 +181,40 @@ static uint64_t touch(struct shim *s, const struct uvm_range *r, uint64_t start,
       const struct page_set both = copies(m, block);
       tell_written(m, b, base, &both, &pages);
     }
-    took += uvm_host_touch(m->uvm, base, &pages, &served);
+    uvm_host_finds(m->uvm, base, &pages);
+    note_touched(m, block, base, &pages);
   }
-  return took;
 }
 
 /* Page by page, where the system cannot say it faster. */
-static uint64_t look_slowly(struct shim *s, const struct uvm_range *r, uint64_t start, uint64_t end)
+static void look_slowly(struct shim *s, const struct uvm_range *r, uint64_t start, uint64_t end)
 {
   const struct managed *m = s->memory.managed;
-  uint64_t entry[UVM_BLOCK_PAGES], took = 0;
+  uint64_t entry[UVM_BLOCK_PAGES];
   for (uint64_t base = start; base < end; base += BLOCK) {
     const size_t n = earlier(end - base, BLOCK) / PAGE, bytes = n * sizeof *entry;
-    if (pread(m->pagemap, entry, bytes, (off_t)(base / HOST_PAGE * sizeof *entry)) != (ssize_t)bytes) return took;
+    if (pread(m->pagemap, entry, bytes, (off_t)(base / HOST_PAGE * sizeof *entry)) != (ssize_t)bytes) return;
     for (size_t i = 0; i < n; i++) /* present, or swapped out */
-      if (entry[i] >> 62) took += touch(s, r, base + i * PAGE, base + (i + 1) * PAGE);
+      if (entry[i] >> 62) touch(s, r, base + i * PAGE, base + (i + 1) * PAGE);
   }
-  return took;
 }
 
-static uint64_t look_at(struct shim *s, const struct uvm_range *r, uint64_t start, uint64_t end)
+static void look_at(struct shim *s, const struct uvm_range *r, uint64_t start, uint64_t end)
 {
   const int pagemap = s->memory.managed->pagemap;
   struct scan_region v[SCAN_REGIONS];
-  uint64_t took = 0;
   for (uint64_t at = start; at < end;) {
     struct scan q = { .size = sizeof q, .start = at, .end = end, .vec = (uintptr_t)v, .vec_len = SCAN_REGIONS,
                       .any_of = SCAN_PRESENT | SCAN_SWAPPED, .tell = SCAN_PRESENT | SCAN_SWAPPED };
     const int n = ioctl(pagemap, _IOWR('f', 16, struct scan), &q);
-    if (n < 0) return took + look_slowly(s, r, at, end);
-    for (int i = 0; i < n; i++) took += touch(s, r, v[i].start, v[i].end);
+    if (n < 0) {
+      look_slowly(s, r, at, end);
+      return;
+    }
+    for (int i = 0; i < n; i++) touch(s, r, v[i].start, v[i].end);
     if (q.walk_end <= at) break;
     at = q.walk_end;
   }
-  return took;
 }
 
 /* Blocks that are all at the host have nothing new. */
@@ -203,27 +225,46 @@ static bool is_of_interest(const struct managed *m, const struct uvm_range *r, u
   return page_set_count(&r->block[i].host) - page_set_count(&both) < earlier(left, UVM_BLOCK_PAGES);
 }
 
-static uint64_t look_at_range(struct shim *s, const struct uvm_range *r)
+static void look_at_range(struct shim *s, const struct uvm_range *r)
 {
-  uint64_t took = 0;
   for (uint32_t i = 0, n; i < r->n_blocks; i += n) {
     n = 0;
     while (i + n < r->n_blocks && is_of_interest(s->memory.managed, r, i + n)) n++;
     const uint64_t start = r->addr + (uint64_t)i * BLOCK;
-    if (n) took += look_at(s, r, start, earlier(start + (uint64_t)n * BLOCK, r->addr + r->pages * PAGE));
+    if (n) look_at(s, r, start, earlier(start + (uint64_t)n * BLOCK, r->addr + r->pages * PAGE));
     else n = 1;
   }
-  return took;
 }
 
 void managed_look(struct shim *s)
 {
-  const struct managed *m = s->memory.managed;
-  uint64_t took = 0;
+  struct managed *m = s->memory.managed;
   if (!m) return;
   count_room(s);
-  for (uint32_t k = 0; k < m->uvm->space.n; k++) took += look_at_range(s, &m->uvm->space.range[k]);
-  s->time.now += took;
+  m->n_touched = m->served = 0;
+  for (uint32_t k = 0; k < m->uvm->space.n; k++) look_at_range(s, &m->uvm->space.range[k]);
+}
+
+/* A fault of the host on pages of a block, now. Until when it is put off; 0: it has got all that it gets. */
+static uint64_t serve(struct shim *s, const struct touched *t)
+{
+  struct managed *m = s->memory.managed;
+  if (!uvm_space_range(&m->uvm->space, t->base)) return 0;
+  const struct uvm_host_fault f = uvm_host_touch(m->uvm, t->base, &t->pages, s->time.now);
+  s->time.now += f.took;
+  return f.until;
+}
+
+uint64_t managed_serve(struct shim *s)
+{
+  struct managed *m = s->memory.managed;
+  if (!m || !m->n_touched) return 0;
+  for (; m->served < m->n_touched; m->served++) {
+    const uint64_t until = serve(s, &m->touched[m->served]);
+    if (until) return later(until, s->time.now + 1);
+  }
+  m->n_touched = 0;
+  return s->time.now;
 }
 
 /* Bits of GPUs, as the driver numbers them. */

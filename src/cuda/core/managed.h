@@ -7,8 +7,10 @@
  *            leave no trace in the program's mapping
  *   touches  when pages are on the GPU, the program's mapping of them is emptied (the bytes stay). What the program
  *            has touched since is in its page table again, which the system shows (/proc/self/pagemap). It is looked
- *            at when a call begins: the host's faults, and what they take, count as happened just before. By big pages
- *            of 64 KiB, as Linux maps neighbours, too
+ *            at when a call begins. By big pages of 64 KiB, as Linux maps neighbours, too
+ *   time     the host's faults happen when that call begins, by the host's clock, one behind the other in the order of
+ *            addresses; GPUs have come to that time. Each moves the clock by what it takes. For a page that thrashes
+ *            (time/uvm/thrashing.h) the host may be put off: it sleeps, and GPUs go on, until it tries again
  */
 #ifndef WS_CUDA_MANAGED_H
 #define WS_CUDA_MANAGED_H
@@ -23,8 +25,11 @@ bool managed_moves(struct shim *);
 /* A block whose program mapping has been made, and its end. */
 void managed_add(struct shim *, const struct block *);
 void managed_remove(struct shim *, const struct block *);
-/* A call begins: the host's faults so far have taken their time. */
+/* A call begins: what the host has touched so far is noted. GPUs must not have gone on since the program's code ran. */
 void managed_look(struct shim *);
+/* The host's faults on that take their time. 0: there are no more. Else GPUs are to come to the host's time before it
+ * is called again, ps: that is now, or, where the host is put off, later. */
+uint64_t managed_serve(struct shim *);
 /* What passes before the host has a page that it touches and that is on the GPU now, ps; 0: it has it. */
 uint64_t managed_fault_ps(const struct shim *, uint64_t addr);
 /* A copy or a fill by a GPU meets it. Whether its first page is at the host; else on which GPU it is, NULL: nowhere.

@@ -140,21 +140,38 @@ static void place(struct shim *s, struct poll_thread *t, uint64_t takes, struct 
   turn->placed = true;
 }
 
-/* A page that is on the GPU is there until the host's fault has been taken, and the host has it a while later. */
-static void take_fault(struct shim *s, struct thread *t, uint64_t page, uint64_t waited)
+/* A page that is on the GPU is there until the host's fault has been taken, and the host has it a while later. Not 0:
+ * it is put off until then. */
+static uint64_t take_fault(struct shim *s, struct thread *t, uint64_t page, uint64_t waited)
 {
   const volatile char *at = (const volatile char *)(uintptr_t)page;
   allow(page, HOST_PAGE, PROT_READ | PROT_WRITE);
   (void)*at; /* which is what managed_look sees */
   s->time.now -= waited;
   managed_look(s);
+  const uint64_t until = managed_serve(s);
+  const bool off = until > s->time.now;
   t->polls.at = s->time.now = later(s->time.now, t->polls.at - waited);
+  return off ? until : 0;
 }
 
 /* Whether simulated time stands for a function of a stream (host_call.h), and this is it. */
 static bool is_function(const struct shim *s)
 {
   return s->front.busy && s->host_calls.calls && pthread_equal(s->host_calls.thread, pthread_self());
+}
+
+/* The thread sleeps, and GPUs go on. */
+static void sleep_until(struct shim *s, struct thread *t, uint64_t until)
+{
+  struct host_turn turn;
+  host_turns_begin(s, &turn, NULL);
+  turn.at = later(until, t->polls.at);
+  turn.placed = true;
+  host_turns_reach(s, &turn);
+  host_turns_end(s, &turn);
+  t->polls.at = turn.at;
+  s->time.now = later(s->time.now, turn.at);
 }
 
 /* The machine comes to the time of the thread, which is at this page. */
@@ -173,7 +190,8 @@ static void meet(struct shim *s, struct thread *t, uint64_t page, bool poll)
   t->polls.at = turn.at;
   t->polls.known = true;
   s->time.now = later(s->time.now, turn.at);
-  if (fault) take_fault(s, t, page, fault);
+  uint64_t until = fault ? take_fault(s, t, page, fault) : 0;
+  for (; until; until = take_fault(s, t, page, 0)) sleep_until(s, t, until);
 }
 
 static void step_on(const struct shim *s, struct poll_thread *t, uint64_t page, greg_t *regs)

@@ -93,7 +93,8 @@ static double mb(uint64_t bytes)
   return (double)bytes / 1e6;
 }
 
-/* Two lines: what moved and why; one more where there are several GPUs, and where a GPU's memory was too small. */
+/* Two lines: what moved and why; one more where there are several GPUs, where a GPU's memory was too small, and where
+ * pages went to and fro. */
 static void write_managed(FILE *f, const struct record *r)
 {
   const struct uvm_stats all = uvm_stats_sum(r->managed, r->n_managed), *m = &all;
@@ -109,6 +110,9 @@ static void write_managed(FILE *f, const struct record *r)
   if (m->evictions || m->mapped)
     fprintf(f, "  the GPU was full: %llu evictions (%.2f MB), %.2f MB came again (thrashing), %.2f MB stayed behind\n",
             (unsigned long long)m->evictions, mb(m->evicted), mb(m->thrashed), mb(m->mapped));
+  if (m->put_off || m->host_put_off || m->pinned)
+    fprintf(f, "  pages went to and fro: %llu faults of GPUs and %llu of the host were put off, %.2f MB pinned\n",
+            (unsigned long long)m->put_off, (unsigned long long)m->host_put_off, mb(m->pinned));
 }
 
 static json_t *managed_json(const struct uvm_stats *m, bool several)

@@ -14,37 +14,44 @@ static unsigned clip(unsigned first, unsigned size, unsigned n_pages)
   return first + size < n_pages ? size : n_pages - first;
 }
 
-/* The largest dense subtree around the leaf: its size in pages. */
-static unsigned dense_size(const struct page_set *full, unsigned leaf, unsigned n_pages, unsigned threshold)
+/* The largest dense subtree around a node of `size` pages joins the set. */
+static void take_dense(struct page_set *moved, const struct page_set *full, unsigned first, unsigned size,
+                       unsigned n_pages, unsigned threshold)
 {
-  unsigned best = UVM_LEAF_PAGES;
-  for (unsigned size = UVM_LEAF_PAGES; size <= UVM_BLOCK_PAGES; size *= 2) {
-    const unsigned first = leaf / size * size, n = clip(first, size, n_pages);
-    if (count_in(full, first, n) * 100 > n * threshold) best = size;
+  unsigned best = size;
+  for (unsigned s = size; s <= UVM_BLOCK_PAGES; s *= 2) {
+    const unsigned at = first / s * s, n = clip(at, s, n_pages);
+    if (count_in(full, at, n) * 100 > n * threshold) best = s;
   }
-  return best;
+  page_set_add_range(moved, first / best * best, clip(first / best * best, best, n_pages));
 }
 
-struct page_set density_tree_grow(const struct page_set *there, const struct page_set *faulted, unsigned n_pages,
-                                  unsigned threshold)
+/* A leaf with pages that stay behind does not come as a whole. */
+static bool grows(const struct page_set *faulted, const struct page_set *still, unsigned leaf, unsigned n)
 {
-  struct page_set grown = *faulted, full;
-  if (!threshold) {
-    page_set_remove(&grown, there);
-    return grown;
-  }
-  for (unsigned leaf = 0; leaf < n_pages; leaf += UVM_LEAF_PAGES) {
+  return count_in(faulted, leaf, n) && !count_in(still, leaf, n);
+}
+
+struct page_set density_tree_grow(const struct page_set *there, const struct page_set *faulted,
+                                  const struct page_set *still, unsigned n_pages, unsigned threshold)
+{
+  struct page_set moved = *faulted, full = *faulted, stays = *still;
+  page_set_remove(&stays, faulted);
+  for (unsigned leaf = 0; threshold && leaf < n_pages; leaf += UVM_LEAF_PAGES) {
     const unsigned n = clip(leaf, UVM_LEAF_PAGES, n_pages);
-    if (count_in(faulted, leaf, n)) page_set_add_range(&grown, leaf, n);
+    if (grows(faulted, still, leaf, n)) page_set_add_range(&full, leaf, n);
   }
-  full = grown;
   page_set_join(&full, there);
-  struct page_set moved = grown;
-  for (unsigned leaf = 0; leaf < n_pages; leaf += UVM_LEAF_PAGES) {
-    if (!count_in(&grown, leaf, clip(leaf, UVM_LEAF_PAGES, n_pages))) continue;
-    const unsigned size = dense_size(&full, leaf, n_pages, threshold), first = leaf / size * size;
-    page_set_add_range(&moved, first, clip(first, size, n_pages));
+  for (unsigned leaf = 0; threshold && leaf < n_pages; leaf += UVM_LEAF_PAGES) {
+    const unsigned n = clip(leaf, UVM_LEAF_PAGES, n_pages);
+    if (grows(faulted, still, leaf, n)) {
+      take_dense(&moved, &full, leaf, UVM_LEAF_PAGES, n_pages, threshold);
+      continue;
+    }
+    for (unsigned i = leaf; i < leaf + n; i++)
+      if (page_set_has(faulted, i) && !page_set_has(still, i)) take_dense(&moved, &full, i, 1, n_pages, threshold);
   }
   page_set_remove(&moved, there);
+  page_set_remove(&moved, &stays);
   return moved;
 }

@@ -111,6 +111,12 @@ static void begin_batch(struct uvm *u, picos now)
   uvm_goes_on(u, UVM_BLOCK, now + (picos)n * u->params->uvm_fault_ns * PS_PER_NS);
 }
 
+/* Pages whose time has come are pinned no more: found when something is done, so that nothing waits for it. */
+static void unpin(struct uvm *u, picos now)
+{
+  if (uvm_unpin_next(u->machine) <= now) uvm_unpin(u->machine, uvm_program_time(u->machine, now));
+}
+
 /* --- prefetches -------------------------------------------------------------------------------------- */
 
 void uvm_prefetch(struct uvm *u, uint64_t addr, uint64_t bytes, enum uvm_way way, picos arrive, uint64_t ticket)
@@ -124,6 +130,7 @@ void uvm_prefetch(struct uvm *u, uint64_t addr, uint64_t bytes, enum uvm_way way
 void uvm_remote(struct uvm *u, const struct mem_req *r, picos now)
 {
   const uint64_t addr = address_of(r);
+  if (uvm_space_of(u)->n_gpus == 1) unpin(u, now); /* else its hub may not change what others see */
   const struct uvm_range *range = uvm_space_of(u)->coherent ? uvm_range_of(u, addr) : NULL;
   unsigned n_pages;
   uint64_t base;
@@ -207,6 +214,7 @@ static void order_replay(struct uvm *u, picos now)
 
 void uvm_step(struct uvm *u, picos now)
 {
+  unpin(u, now);
   switch (u->state) {
   case UVM_FLUSH: uvm_release_batch(u, now); /* fall through */
   case UVM_FETCH: choose(u, now); break;

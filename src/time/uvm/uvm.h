@@ -11,6 +11,8 @@
  *   turns     a block that came to a GPU by a fault is not taken by another one's until the accesses that waited for it
  *             have been tried again, and `uvm.replay_ns` more: so that each fault lets its access through
  *   stays     pages at their preferred location, which the GPU that touches them reaches, are mapped for it there
+ *   thrashing pages that go to and fro stay away from all but one for a while, then in one place, where others reach
+ *             them (thrashing.h). Whoever is put off faults again and again until then, as its batches are replayed
  *   replay    when all blocks of a batch are served, `uvm.replay_ns` later: the rest of the buffer is dropped, and all
  *             parked requests are sent again by their cores. Those whose pages are still not there fault again
  *   jobs      prefetches of the program, block by block, between batches
@@ -19,7 +21,7 @@
  *             the block moves, as a prefetch does
  *   orders    what the driver says reaches a GPU `latency` later: mappings, replays, copies. Of an only GPU at once
  *   order     one batch or job of a GPU at a time; all in the order of simulated time, then of GPUs
- *   not modelled: what the driver does on the host's caches and processors, invalidations of TLBs, throttling
+ *   not modelled: what the driver does on the host's caches and processors, invalidations of TLBs
  *
  * Sources: NVIDIA/open-gpu-kernel-modules, kernel-open/nvidia-uvm (batches, replay policy "batch flush", blocks, copies
  * between GPUs pushed by the one that has the pages, residency by preferred location).
@@ -48,7 +50,7 @@ struct uvm_config {
   struct places *places;
   uint16_t node, socket;          /* its own; of the host's memory that is nearest */
   picos latency;                  /* of what the driver says; 0: it is the only GPU */
-  uint32_t reaches;               /* bits of GPUs to whose memory it has a way */
+  uint32_t reaches, fast;         /* bits of GPUs to whose memory it has a way; and all atomics over it */
   struct uvm_link link[UVM_WAYS]; /* from and to the host */
   struct uvm_link peer[UVM_GPUS]; /* from it to others */
 };
@@ -70,9 +72,6 @@ struct uvm_work {
  * the replay. */
 enum uvm_state { UVM_IDLE, UVM_FETCH, UVM_BLOCK, UVM_EVICTS, UVM_STAGES, UVM_MOVES, UVM_REPLAY, UVM_FLUSH };
 
-/* Where the pages of a block go: to this GPU; to the host, because the program or the lack of room wants it. */
-enum uvm_goal { UVM_COME, UVM_GO_HOME };
-
 struct uvm {
   struct uvm_machine *machine;
   unsigned gpu; /* its number there */
@@ -90,7 +89,13 @@ struct uvm {
   uint64_t victim;       /* block that makes room */
   struct page_set pages; /* that move */
   struct page_set staged; /* … of those, through the host */
-  enum uvm_goal goal;
+  int to;                 /* a GPU, or UVM_HOST */
+  /* of the current block */
+  struct page_set pin[UVM_GPUS + 1]; /* pages that are to be at the host, on GPU k (pin[k + 1]), for all to reach */
+  uint32_t pins;          /* bits of those sets that are still to be served */
+  struct page_set pinned; /* all pages that stay in one place from now on, this GPU's own as well */
+  bool own_served;        /* what comes to this GPU is */
+  picos ready;            /* the driver's own work on the block is done; 0: it has not begun */
   struct uvm_job *job;
   uint32_t n_jobs, room_jobs;
   bool job_runs;        /* the first one */
@@ -120,8 +125,5 @@ void uvm_remote(struct uvm *, const struct mem_req *, picos now);
 
 /* Between windows. The range is managed memory; to this GPU, or to the host. */
 void uvm_prefetch(struct uvm *, uint64_t addr, uint64_t bytes, enum uvm_way, picos arrive, uint64_t ticket);
-
-/* Of its work: whether it may change places of this block now. */
-bool uvm_is_at(const struct uvm *, uint64_t base);
 
 #endif

@@ -1,4 +1,5 @@
 /* What happens to the pages of a block: which come, which stay where they are, which make room. */
+#include "base/arith.h"
 #include "time/uvm/density_tree.h"
 #include "time/uvm/uvm_driver.h"
 
@@ -38,13 +39,6 @@ static bool evict(struct uvm *u, uint64_t but, picos now)
   return true;
 }
 
-/* Whether a block of which the GPU has nothing would be too much. */
-static bool is_full(const struct uvm *u, const struct uvm_block *b, unsigned gpu)
-{
-  const struct uvm_gpu *g = &uvm_space_of(u)->gpu[gpu];
-  return page_set_empty(&b->gpu[gpu].there) && g->resident >= g->room;
-}
-
 /* --- what is to happen ------------------------------------------------------------------------------- */
 
 /* What a batch, or a job, does to a block. */
@@ -57,14 +51,22 @@ struct plan {
 static struct page_set wanted(const struct uvm *u, const struct uvm_policy *p, const struct uvm_block *b,
                               const struct page_set *asked, const struct page_set *part, unsigned n_pages)
 {
-  const struct page_set *there = &b->gpu[u->gpu].there;
+  const struct page_set *there = &b->gpu[u->gpu].there, still = uvm_still(b);
   struct page_set s = page_set_both(asked, part);
   if (page_set_empty(&s)) return s;
-  if (!u->job_runs && p->prefers == (int)u->gpu && page_set_empty(there)) return *part;
-  if (u->job_runs && u->job->ticket == NO_TICKET) s = page_set_both(&s, &b->host); /* what is counted is there */
+  if (!u->job_runs && p->prefers == (int)u->gpu && page_set_empty(there)) {
+    struct page_set all = *part;
+    page_set_remove(&all, &still);
+    page_set_join(&s, &all);
+    return s;
+  }
+  if (u->job_runs && u->job->ticket == NO_TICKET) { /* what is counted is there */
+    s = page_set_both(&s, &b->host);
+    page_set_remove(&s, &still);
+  }
   page_set_remove(&s, there);
   if (u->job_runs) return s;
-  s = density_tree_grow(there, &s, n_pages, u->params->uvm_tree_threshold);
+  s = density_tree_grow(there, &s, &still, n_pages, u->params->uvm_tree_threshold);
   return page_set_both(&s, part);
 }
 
@@ -76,7 +78,7 @@ static struct page_set stay(const struct uvm *u, const struct uvm_policy *p, con
   const int on = p->prefers;
   if (u->job_runs || on < 0 || on == (int)u->gpu || p->read_mostly || !(uvm_books(u)->reaches >> on & 1)) return s;
   const struct page_set there = page_set_both(asked, &b->gpu[on].there);
-  if (!is_full(u, b, (unsigned)on)) {
+  if (!uvm_space_full(uvm_space_of(u), b, (unsigned)on)) {
     struct page_set on_gpus = uvm_block_on_gpus(uvm_space_of(u), b);
     s = *asked;
     page_set_remove(&s, &on_gpus);
@@ -147,34 +149,39 @@ static void place_others(struct uvm *u, const struct uvm_range *r, struct uvm_bl
   uvm_books(u)->stats.peer_mapped += uvm_bytes(&x->mapped);
 }
 
-static picos block_ps(const struct uvm *u)
+/* When the driver has done its own work on the block, which it does once. */
+static picos worked(struct uvm *u, picos now)
 {
-  return (picos)(u->job_runs ? u->params->uvm_prefetch_ns : u->params->uvm_block_ns) * PS_PER_NS;
+  const uint32_t ns = u->job_runs ? u->params->uvm_prefetch_ns : u->params->uvm_block_ns;
+  if (!u->ready) u->ready = now + (picos)ns * PS_PER_NS;
+  return later(u->ready, now);
 }
 
 /* --- pages go home ----------------------------------------------------------------------------------- */
 
 /* Pages leave all GPUs, because the program asked for it, or because the one that touches them has no room and cannot
  * reach them. */
-static void send_home(struct uvm *u, const struct uvm_block *b, uint64_t base, const struct page_set *asked, picos now)
+static void send_home(struct uvm *u, struct uvm_block *b, uint64_t base, const struct page_set *asked, picos now)
 {
   const struct page_set on = uvm_block_on_gpus(uvm_space_of(u), b);
   const uint64_t before = u->copies;
-  u->goal = UVM_GO_HOME;
+  u->to = UVM_HOST;
   u->pages = page_set_both(asked, &on);
   if (page_set_empty(&u->pages)) {
     uvm_next_block(u, now, now);
     return;
   }
   struct page_set left = u->pages;
+  const picos at = worked(u, now);
   page_set_remove(&left, &b->host);
+  if (u->job_runs) uvm_note_moved(u, b, &left, at);
   uvm_space_close(uvm_space_of(u), base, &u->pages);
   for (unsigned k = 0; k < uvm_space_of(u)->n_gpus; k++) {
     const struct page_set moves = page_set_both(&left, &b->gpu[k].there);
-    uvm_copy_pages(u, base, &moves, (int)k, UVM_HOST, now + block_ps(u));
+    uvm_copy_pages(u, base, &moves, (int)k, UVM_HOST, at);
     page_set_remove(&left, &moves);
   }
-  uvm_wait_for_copies(u, UVM_MOVES, before, now + block_ps(u));
+  uvm_wait_for_copies(u, UVM_MOVES, before, at);
 }
 
 /* --- pages come -------------------------------------------------------------------------------------- */
@@ -195,15 +202,29 @@ static struct page_set given_up(const struct uvm *u, const struct uvm_range *r, 
   return page_set_both(&s, &on);
 }
 
+/* … that others have, and that are not mostly read. */
+static struct page_set taken_from_others(const struct uvm *u, const struct uvm_range *r, const struct uvm_block *b,
+                                         uint64_t base)
+{
+  const struct page_set elsewhere = uvm_block_elsewhere(uvm_space_of(u), b, u->gpu);
+  struct page_set s = page_set_both(&u->pages, &elsewhere), part;
+  uint32_t cursor = 0;
+  for (const struct uvm_policy *p; (p = uvm_range_part(r, base, &cursor, &part));)
+    if (p->read_mostly) page_set_remove(&s, &part);
+  return s;
+}
+
 /* The pages that are to come: those on other GPUs by the way between them, where it is the best one or the only one;
  * those at the host; the rest by way of the host. */
-static void fetch_pages(struct uvm *u, const struct uvm_range *r, const struct uvm_block *b, uint64_t base, picos now)
+static void fetch_pages(struct uvm *u, const struct uvm_range *r, struct uvm_block *b, uint64_t base, picos now)
 {
   const struct page_set leave = given_up(u, r, b, base, &u->work[u->current].written);
-  const picos at = now + block_ps(u);
+  const struct page_set from = taken_from_others(u, r, b, base);
+  const picos at = worked(u, now);
   const uint64_t before = u->copies;
   struct page_set rest = u->pages;
-  u->goal = UVM_COME;
+  u->to = (int)u->gpu;
+  uvm_note_moved(u, b, &from, at);
   u->staged = (struct page_set){{0}};
   if (!page_set_empty(&leave)) uvm_space_close(uvm_space_of(u), base, &leave);
   for (unsigned k = 0; k < uvm_space_of(u)->n_gpus; k++) {
@@ -251,7 +272,74 @@ static void map_pages(struct uvm *u, const struct uvm_range *r, struct uvm_block
   uvm_books(u)->stats.mapped += uvm_bytes(&u->pages);
   uvm_space_touch(uvm_space_of(u), r, base, &fresh);
   uvm_space_map(uvm_space_of(u), r, base, u->gpu, &u->pages);
-  uvm_next_block(u, now, now + block_ps(u));
+  uvm_next_block(u, now, worked(u, now));
+}
+
+/* What comes to this GPU, or is reached from it. */
+static void serve_own(struct uvm *u, const struct uvm_range *r, struct uvm_block *b, uint64_t base, picos now)
+{
+  const struct uvm_work *w = &u->work[u->current];
+  unsigned n_pages;
+  uvm_range_block(r, base, &n_pages, &base);
+  u->own_served = true;
+  uvm_space_collapse(uvm_space_of(u), r, base, u->gpu, &w->written);
+  const struct plan x = plan_of(u, r, b, base, &w->faulted, n_pages);
+  u->pages = x.come;
+  place_others(u, r, b, base, &x);
+  if (page_set_empty(&u->pages)) {
+    uvm_next_block(u, now, page_set_empty(&w->written) && !x.any && !u->ready ? now : worked(u, now));
+  } else if (!uvm_space_full(uvm_space_of(u), b, u->gpu)) {
+    fetch_pages(u, r, b, base, now);
+  } else if (!evict(u, base, now)) {
+    map_pages(u, r, b, base, now);
+  }
+}
+
+/* --- pages that are pinned elsewhere ----------------------------------------------------------------- */
+
+/* At `to`, from wherever they are. False: all are there. */
+static bool move_pinned(struct uvm *u, const struct uvm_block *b, uint64_t base, int to, picos now)
+{
+  const struct page_set *there = to == UVM_HOST ? &b->host : &b->gpu[to].there;
+  const picos at = worked(u, now);
+  const uint64_t before = u->copies;
+  u->to = to;
+  u->pages = u->pin[to + 1];
+  page_set_remove(&u->pages, there);
+  if (page_set_empty(&u->pages)) return false;
+  struct page_set rest = u->pages;
+  uvm_space_close(uvm_space_of(u), base, &u->pages);
+  for (unsigned k = 0; k < uvm_space_of(u)->n_gpus; k++) {
+    const struct page_set part = page_set_both(&rest, &b->gpu[k].there);
+    uvm_copy_pages(u, base, &part, (int)k, to, at);
+    page_set_remove(&rest, &part);
+  }
+  rest = page_set_both(&rest, &b->host);
+  if (to != UVM_HOST) uvm_copy_pages(u, base, &rest, UVM_HOST, to, at);
+  uvm_wait_for_copies(u, UVM_MOVES, before, at);
+  return true;
+}
+
+/* One place behind the other, then what comes here. */
+static void serve_rest(struct uvm *u, picos now)
+{
+  const struct uvm_work *w = &u->work[u->current];
+  const struct uvm_range *r = uvm_range_of(u, w->base);
+  unsigned n_pages;
+  uint64_t base;
+  if (!r) {
+    uvm_next_block(u, now, now);
+    return;
+  }
+  struct uvm_block *b = uvm_range_block(r, w->base, &n_pages, &base);
+  while (u->pins) {
+    const int at = __builtin_ctz(u->pins);
+    u->pins &= u->pins - 1;
+    if (move_pinned(u, b, base, at - 1, now)) return;
+    uvm_map_pinned(u->machine, r, base, &u->pin[at]);
+  }
+  if (!u->own_served) serve_own(u, r, b, base, now);
+  else uvm_next_block(u, now, worked(u, now));
 }
 
 void uvm_begin_block(struct uvm *u, picos now)
@@ -273,23 +361,23 @@ void uvm_begin_block(struct uvm *u, picos now)
     return;
   }
   uvm_hold(u, b);
+  u->ready = 0;
+  u->own_served = u->job_runs;
+  u->pins = 0;
+  u->pinned = (struct page_set){{0}};
   if (u->job_runs && u->job->way == UVM_TO_HOST) {
     send_home(u, b, base, &w->faulted, now);
     return;
   }
-  uvm_space_collapse(uvm_space_of(u), r, base, u->gpu, &w->written);
-  const struct plan x = plan_of(u, r, b, base, &w->faulted, n_pages);
-  u->pages = x.come;
-  place_others(u, r, b, base, &x);
-  if (page_set_empty(&u->pages)) {
-    uvm_next_block(u, now, page_set_empty(&w->written) && !x.any ? now : now + block_ps(u));
-  } else if (!is_full(u, b, u->gpu)) {
-    fetch_pages(u, r, b, base, now);
-  } else if (!evict(u, base, now)) {
-    map_pages(u, r, b, base, now);
+  if (!u->job_runs) uvm_judge(u, r, b, base, now);
+  if (page_set_empty(&w->faulted) && !u->pins) { /* all are put off: others may have the block */
+    uvm_release(u, base, now, 0);
+    uvm_next_block(u, now, now);
+    return;
   }
+  if (u->job_runs) serve_own(u, r, b, base, now);
+  else serve_rest(u, now);
 }
-
 /* --- pages are there --------------------------------------------------------------------------------- */
 
 static void have_come(struct uvm *u, const struct uvm_range *r, const struct uvm_block *b, uint64_t base)
@@ -305,7 +393,28 @@ static void have_come(struct uvm *u, const struct uvm_range *r, const struct uvm
   if (u->job_runs && u->job->ticket != NO_TICKET) n->asked += uvm_bytes(&u->pages);
   else if (!u->job_runs) n->tree += uvm_bytes(&more);
   uvm_space_arrive(uvm_space_of(u), r, base, u->gpu, &u->pages, &w->written);
-  tell_moved(u, base, &u->pages);
+}
+
+/* They have left all GPUs. */
+static void have_gone_home(struct uvm *u, const struct uvm_range *r, const struct uvm_block *b, uint64_t base)
+{
+  for (unsigned k = 0; k < uvm_space_of(u)->n_gpus; k++) {
+    const struct page_set gone = page_set_both(&u->pages, &b->gpu[k].there);
+    if (!page_set_empty(&gone)) uvm_space_leave(uvm_space_of(u), r, base, k, &gone);
+  }
+}
+
+static void are_there(struct uvm *u, const struct uvm_range *r, const struct uvm_block *b, uint64_t base)
+{
+  static const struct page_set none;
+  const bool own = u->to == (int)u->gpu;
+  struct page_set pinned = own ? u->pages : u->pin[u->to + 1];
+  if (own) have_come(u, r, b, base);
+  else if (u->to == UVM_HOST) have_gone_home(u, r, b, base);
+  else uvm_space_arrive(uvm_space_of(u), r, base, (unsigned)u->to, &u->pages, &none);
+  if (u->to != UVM_HOST) tell_moved(u, base, &u->pages);
+  pinned = page_set_both(&pinned, &u->pinned);
+  if (!page_set_empty(&pinned)) uvm_map_pinned(u->machine, r, base, &pinned);
 }
 
 void uvm_end_block(struct uvm *u, picos now)
@@ -315,13 +424,9 @@ void uvm_end_block(struct uvm *u, picos now)
   uint64_t base;
   if (r) {
     const struct uvm_block *b = uvm_range_block(r, u->work[u->current].base, &n_pages, &base);
-    if (u->goal == UVM_COME) have_come(u, r, b, base);
-    for (unsigned k = 0; u->goal == UVM_GO_HOME && k < uvm_space_of(u)->n_gpus; k++) {
-      const struct page_set gone = page_set_both(&u->pages, &b->gpu[k].there);
-      if (!page_set_empty(&gone)) uvm_space_leave(uvm_space_of(u), r, base, k, &gone);
-    }
+    are_there(u, r, b, base);
   }
-  uvm_next_block(u, now, now);
+  serve_rest(u, now);
 }
 
 void uvm_give_up(struct uvm *u)

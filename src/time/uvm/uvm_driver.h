@@ -1,5 +1,6 @@
 /* What the files of a GPU's driver share (uvm.c: batches and jobs, uvm_turns.c: who works on a block, uvm_block.c: what
- * happens to its pages, uvm_copies.c: pages on their way). Private to them. */
+ * happens to its pages, uvm_thrash.c: for which of them GPUs are put off, or have them pinned, uvm_copies.c: pages on
+ * their way). Private to them. */
 #ifndef WS_TIME_UVM_UVM_DRIVER_H
 #define WS_TIME_UVM_UVM_DRIVER_H
 
@@ -40,6 +41,8 @@ void uvm_release(struct uvm *, uint64_t base, picos now, picos kept);
 void uvm_release_batch(struct uvm *, picos now);
 /* Done with the current block; the next one at `at`. */
 void uvm_next_block(struct uvm *, picos now, picos at);
+/* Whether a driver may change places of this block now. */
+bool uvm_is_under_way(const struct uvm_machine *, uint64_t base);
 
 /* --- uvm_copies.c -------------------------------------------------------------------------------------------- */
 
@@ -48,6 +51,31 @@ void uvm_copy_pages(struct uvm *, uint64_t base, const struct page_set *, int fr
 bool uvm_waits_for_copies(const struct uvm *);
 /* To this state, when the copies that were posted since `before` of them were are done; at `at`, if there are none. */
 void uvm_wait_for_copies(struct uvm *, enum uvm_state, uint64_t before, picos at);
+
+/* --- uvm_thrash.c -------------------------------------------------------------------------------------------- */
+
+static inline picos uvm_program_time(const struct uvm_machine *m, picos now)
+{
+  return now - m->skew;
+}
+static inline int uvm_processor(int gpu_or_host)
+{
+  return gpu_or_host + 1;
+}
+/* Pages of a block that do not come along with others. */
+struct page_set uvm_still(const struct uvm_block *);
+/* What the rules say of the pages of the batch: those that are put off leave it, others get u->pins. */
+void uvm_judge(struct uvm *, const struct uvm_range *, struct uvm_block *, uint64_t base, picos now);
+/* Pages of the block are copied for a fault, or because the program wants it. */
+void uvm_note_moved(struct uvm *, struct uvm_block *, const struct page_set *, picos now);
+/* They are in their place: whoever fought for them has them mapped. */
+void uvm_map_pinned(struct uvm_machine *, const struct uvm_range *, uint64_t base, const struct page_set *);
+/* A fault of the host: pages that it gets, of those that it touches; *until: as in uvm_host_fault. */
+struct page_set uvm_judge_host(struct uvm_machine *, const struct uvm_range *, struct uvm_block *, uint64_t base,
+                               const struct page_set *, unsigned gpu, picos now, picos *until);
+/* When the next page is no more pinned, by the GPUs' clock; TIME_NEVER: none is. All whose time has come. */
+picos uvm_unpin_next(const struct uvm_machine *);
+void uvm_unpin(struct uvm_machine *, picos now);
 
 /* --- uvm_block.c --------------------------------------------------------------------------------------------- */
 

@@ -4,14 +4,26 @@
 #include "base/bug.h"
 #include "base/host_memory.h"
 #include "time/uvm/density_tree.h"
-
-enum { PAGE = 1 << UVM_PAGE_BITS, PS_PER_NS = 1000 };
+#include "time/uvm/uvm_driver.h"
 
 /* --- life --------------------------------------------------------------------------------------- */
 
 static void place(void *ctx, unsigned gpu, uint64_t addr, uint64_t bytes, int node)
 {
   uvm_machine_order(ctx, gpu, &(struct fault_order){.kind = ORDER_PLACE, .addr = addr, .bytes = bytes, .node = node});
+}
+
+/* Whose memory the host and the GPUs can have mapped, and who has atomics over a fast link to it. */
+static void set_reach(struct uvm_machine *m)
+{
+  struct thrash_rules *x = &m->thrash;
+  const uint32_t all = (UINT32_C(1) << (m->space.n_gpus + 1)) - 1, host = thrash_bit(THRASH_HOST);
+  x->reaches[THRASH_HOST] = x->fast[THRASH_HOST] = m->space.coherent ? all : host;
+  for (unsigned k = 0; k < m->space.n_gpus; k++) {
+    const int p = uvm_processor((int)k);
+    x->reaches[p] = m->space.gpu[k].reaches << 1 | thrash_bit(p) | host;
+    x->fast[p] = m->space.gpu[k].fast << 1 | thrash_bit(p) | (m->space.coherent ? host : 0);
+  }
 }
 
 struct uvm_machine *uvm_machine_new(const struct uvm_config *cfg, unsigned n, bool coherent)
@@ -22,9 +34,12 @@ struct uvm_machine *uvm_machine_new(const struct uvm_config *cfg, unsigned n, bo
   for (unsigned k = 0; k < n; k++) {
     m->space.gpu[k].node = cfg[k].node;
     m->space.gpu[k].reaches = cfg[k].reaches;
+    m->space.gpu[k].fast = cfg[k].fast;
     m->of[k] = mem_zeroed(1, sizeof *m->of[k]);
     uvm_init(m->of[k], m, k, &cfg[k]);
   }
+  thrash_init(&m->thrash, cfg[0].params, n + 1);
+  set_reach(m);
   return m;
 }
 
@@ -36,6 +51,7 @@ void uvm_machine_free(struct uvm_machine *m)
     mem_free(m->of[k]);
   }
   uvm_space_free(&m->space);
+  mem_free(m->pin);
   mem_free(m);
 }
 
@@ -46,30 +62,39 @@ struct uvm *uvm_machine_at(struct uvm_machine *m, unsigned node)
   return NULL;
 }
 
-/* --- the host ----------------------------------------------------------------------------------- */
-
-static bool is_under_way(const struct uvm_machine *m, uint64_t base)
+void uvm_machine_clock(struct uvm_machine *m, picos start, picos skew)
 {
-  for (unsigned k = 0; k < m->space.n_gpus; k++)
-    if (uvm_is_at(m->of[k], base)) return true;
-  return false;
+  m->skew = skew;
+  uvm_unpin(m, start);
 }
 
-/* A fault of the host on a leaf of which the GPU has pages, and what the prefetcher brings with it. */
-static picos bring_back(struct uvm_machine *m, const struct uvm_range *r, const struct uvm_block *b, uint64_t base,
-                        unsigned leaf, unsigned gpu)
+/* --- the host ----------------------------------------------------------------------------------- */
+
+/* The host has got pages for its fault; of those that stay there, GPUs that fought for them have them mapped. */
+static void note_back(struct uvm_machine *m, const struct uvm_range *r, struct uvm_block *b, uint64_t base,
+                      const struct page_set *back, picos now)
+{
+  struct page_set pinned = {{0}};
+  thrash_moved(&m->thrash, &b->thrash, THRASH_HOST, back, now);
+  if (b->thrash) pinned = page_set_both(back, &b->thrash->pins);
+  if (!page_set_empty(&pinned)) uvm_map_pinned(m, r, base, &pinned);
+}
+
+/* A fault of the host on pages of a leaf of which the GPU has some, and what the prefetcher brings with it. */
+static picos bring_back(struct uvm_machine *m, const struct uvm_range *r, struct uvm_block *b, uint64_t base,
+                        const struct page_set *fault, unsigned gpu, picos now)
 {
   const struct uvm *u = m->of[gpu];
-  struct page_set fault = {{0}}, part, back = {{0}};
+  const struct page_set still = uvm_still(b);
+  struct page_set part, back = {{0}};
   uint32_t cursor = 0;
-  page_set_add_range(&fault, leaf, UVM_LEAF_PAGES);
   for (const struct uvm_policy *p; (p = uvm_range_part(r, base, &cursor, &part));) {
-    const struct page_set asked = page_set_both(&fault, &part);
+    const struct page_set asked = page_set_both(fault, &part);
     if (page_set_empty(&asked)) continue;
     const uint64_t left = r->pages - (base - r->addr) / PAGE;
     const unsigned n_pages = left < UVM_BLOCK_PAGES ? (unsigned)left : UVM_BLOCK_PAGES;
     const unsigned threshold = p->prefers >= 0 ? 0 : u->params->uvm_tree_threshold;
-    struct page_set grown = density_tree_grow(&b->host, &asked, n_pages, threshold);
+    struct page_set grown = density_tree_grow(&b->host, &asked, &still, n_pages, threshold);
     grown = page_set_both(&grown, &part);
     page_set_join(&back, &grown);
   }
@@ -83,6 +108,7 @@ static picos bring_back(struct uvm_machine *m, const struct uvm_range *r, const 
     if (k != gpu) uvm_space_leave(&m->space, r, base, k, &copy);
   }
   uvm_space_leave(&m->space, r, base, gpu, &back);
+  note_back(m, r, b, base, &back, now);
   return (picos)u->params->uvm_host_fault_ns * PS_PER_NS + bytes * 1000000 / u->cfg.link[UVM_TO_HOST].mbps;
 }
 
@@ -95,24 +121,47 @@ static bool is_fault(const struct uvm_block *b, const struct page_set *touched, 
   return false;
 }
 
-picos uvm_host_touch(struct uvm_machine *m, uint64_t addr, const struct page_set *touched, bool *served)
+/* A leaf counts as a whole, but for pages for which the host is put off. */
+static picos fault_on_leaf(struct uvm_machine *m, const struct uvm_range *r, struct uvm_block *b, uint64_t base,
+                           unsigned leaf, unsigned gpu, picos now, picos *until)
+{
+  struct page_set all = {{0}};
+  page_set_add_range(&all, leaf, UVM_LEAF_PAGES);
+  const struct page_set served = uvm_judge_host(m, r, b, base, &all, gpu, now, until);
+  const struct page_set come = page_set_both(&served, &b->gpu[gpu].there);
+  return page_set_empty(&come) ? 0 : bring_back(m, r, b, base, &served, gpu, now);
+}
+
+void uvm_host_finds(struct uvm_machine *m, uint64_t addr, const struct page_set *touched)
 {
   const struct uvm_range *r = uvm_space_range(&m->space, addr);
   unsigned n_pages;
   uint64_t base;
-  picos took = 0;
   BUG_ON(!r);
-  struct uvm_block *b = uvm_range_block(r, addr, &n_pages, &base);
-  *served = !is_under_way(m, base);
-  if (!*served) return 0;
+  const struct uvm_block *b = uvm_range_block(r, addr, &n_pages, &base);
+  if (uvm_is_under_way(m, base)) return;
   struct page_set fresh = *touched, on = uvm_block_on_gpus(&m->space, b);
   page_set_remove(&fresh, &on);
   page_set_remove(&fresh, &b->host);
   uvm_space_touch(&m->space, r, base, &fresh);
+}
+
+struct uvm_host_fault uvm_host_touch(struct uvm_machine *m, uint64_t addr, const struct page_set *touched, picos now)
+{
+  const struct uvm_range *r = uvm_space_range(&m->space, addr);
+  struct uvm_host_fault f = {0};
+  unsigned n_pages;
+  uint64_t base;
+  BUG_ON(!r);
+  uvm_unpin(m, now);
+  struct uvm_block *b = uvm_range_block(r, addr, &n_pages, &base);
+  f.served = !uvm_is_under_way(m, base);
+  if (!f.served) return f;
   for (unsigned leaf = 0; !m->space.coherent && leaf < n_pages; leaf += UVM_LEAF_PAGES)
     for (unsigned k = 0; k < m->space.n_gpus; k++)
-      if (is_fault(b, touched, leaf, n_pages, k)) took += bring_back(m, r, b, base, leaf, k);
-  return took;
+      if (is_fault(b, touched, leaf, n_pages, k))
+        f.took += fault_on_leaf(m, r, b, base, leaf, k, now + f.took, &f.until);
+  return f;
 }
 
 void uvm_host_wrote(struct uvm_machine *m, uint64_t base, const struct page_set *written)
@@ -120,7 +169,7 @@ void uvm_host_wrote(struct uvm_machine *m, uint64_t base, const struct page_set 
   const struct uvm_range *r = uvm_space_range(&m->space, base);
   unsigned n_pages;
   uint64_t start;
-  if (!r || is_under_way(m, base)) return;
+  if (!r || uvm_is_under_way(m, base)) return;
   const struct uvm_block *b = uvm_range_block(r, base, &n_pages, &start);
   for (unsigned k = 0; k < m->space.n_gpus; k++) {
     struct page_set gone = page_set_both(written, &b->host);

@@ -12,6 +12,12 @@
 #include "time/dma/dma.h"
 #include "time/uvm/uvm.h"
 
+/* A page that is pinned until then, of the program's clock. */
+struct uvm_pin {
+  picos until;
+  uint64_t addr;
+};
+
 struct uvm_machine {
   struct uvm_space space;
   struct uvm *of[UVM_GPUS]; /* [space.n_gpus] */
@@ -25,6 +31,10 @@ struct uvm_machine {
   /* state */
   picos *next; /* of the part; NULL: there is none */
   picos now;   /* of the step under way; 0: none is */
+  picos skew;  /* GPUs' clocks are ahead of the program's by so much */
+  struct thrash_rules thrash;
+  struct uvm_pin *pin; /* pages that are pinned, by the time at which that ends; from first_pin on */
+  uint32_t n_pins, room_pins, first_pin;
 };
 
 /* The GPUs that there will be, by node. coherent: uvm.ats. */
@@ -36,10 +46,20 @@ struct uvm *uvm_machine_at(struct uvm_machine *, unsigned node);
 /* The GPU does so from now on: at once, or, in a step of the driver, when the order has reached it. */
 void uvm_machine_order(struct uvm_machine *, unsigned gpu, const struct fault_order *);
 
-/* The host has touched these pages of a block, between windows. Those that it has not come back, with what the driver's
- * prefetcher takes along. How long it takes the host, ps. *served: nothing of the block is under way, else no effect.
- */
-picos uvm_host_touch(struct uvm_machine *, uint64_t base, const struct page_set *touched, bool *served);
+/* Between windows: a run begins at `start` of the program's clock, and GPUs' clocks are ahead by `skew`. */
+void uvm_machine_clock(struct uvm_machine *, picos start, picos skew);
+
+/* The host has touched these pages of a block: those that were nowhere are its own now. Nothing of the block is under
+ * way, else no effect. */
+void uvm_host_finds(struct uvm_machine *, uint64_t base, const struct page_set *touched);
+/* The host touches these pages of a block at `now` of the program's clock, between windows. Those that it has not come
+ * back, with what the driver's prefetcher takes along. */
+struct uvm_host_fault {
+  bool served; /* nothing of the block is under way, else no effect */
+  picos took;
+  picos until; /* some pages thrash, and the host is put off until then; 0: none */
+};
+struct uvm_host_fault uvm_host_touch(struct uvm_machine *, uint64_t base, const struct page_set *touched, picos now);
 /* It has written these, of which GPUs have copies. */
 void uvm_host_wrote(struct uvm_machine *, uint64_t base, const struct page_set *written);
 

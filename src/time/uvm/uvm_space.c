@@ -120,6 +120,7 @@ void uvm_space_add(struct uvm_space *x, uint64_t addr, uint64_t bytes, int socke
 
 static void free_range(const struct uvm_range *r)
 {
+  for (uint32_t i = 0; i < r->n_blocks; i++) thrash_free(r->block[i].thrash);
   mem_free(r->block);
   mem_free(r->share);
   mem_free(r->span);
@@ -362,6 +363,26 @@ void uvm_space_map(const struct uvm_space *x, const struct uvm_range *r, uint64_
   page_set_remove(&rest, &b->gpu[gpu].there);
   page_set_join(&b->gpu[gpu].mapped, &rest);
   show_elsewhere(x, r, b, base, gpu, rest);
+}
+
+void uvm_space_unmap(const struct uvm_space *x, const struct uvm_range *r, uint64_t base, const struct page_set *s)
+{
+  struct uvm_block *b = block_at(r, base);
+  for (unsigned k = 0; k < x->n_gpus; k++) page_set_remove(&b->gpu[k].mapped, s);
+  uvm_space_show(x, r, base, s);
+}
+
+struct page_set uvm_space_reached(const struct uvm_space *x, const struct uvm_range *r, uint64_t base, unsigned gpu)
+{
+  const struct uvm_block *b = block_at(r, base);
+  const struct page_set home = mapped_for(r, b, base, gpu, true), peers = mapped_for(r, b, base, gpu, false);
+  struct page_set all = page_set_both(&home, &b->host);
+  for (unsigned k = 0; k < x->n_gpus; k++) {
+    if (k == gpu || !(x->gpu[gpu].reaches >> k & 1)) continue;
+    const struct page_set part = page_set_both(&peers, &b->gpu[k].there);
+    page_set_join(&all, &part);
+  }
+  return all;
 }
 
 /* Whether some of the block's pages are to stay on the GPU. */

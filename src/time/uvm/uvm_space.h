@@ -15,6 +15,7 @@
 
 #include "base/place.h"
 #include "time/uvm/page_set.h"
+#include "time/uvm/thrashing.h"
 #include "time/uvm/uvm_stats.h"
 
 /* No GPUs: the host; no memory. */
@@ -35,6 +36,7 @@ struct uvm_block {
   uint8_t held;          /* the number of the driver that works on it, and one more; 0: none does */
   uint8_t kept_by;       /* that of the driver which has just let pages come, */
   uint64_t kept;         /* until then, ps: no other one takes them for its accesses */
+  struct thrash_block *thrash; /* NULL: nothing has moved for a fault */
 };
 
 struct uvm_policy {
@@ -66,7 +68,8 @@ struct uvm_gpu {
   uint64_t room;     /* blocks that it may hold */
   uint64_t resident; /* that it holds */
   uint64_t stamp;
-  uint32_t reaches;  /* bits of GPUs to whose memory it has a way */
+  uint32_t reaches;  /* bits of GPUs to whose memory it has a way, */
+  uint32_t fast;     /* … and atomics over fast links */
   uint16_t node;
   struct uvm_stats stats;
 };
@@ -118,11 +121,21 @@ void uvm_space_close(const struct uvm_space *, uint64_t base, const struct page_
 /* The GPU reaches these pages where they are, until it gets them, or somebody else does. */
 void uvm_space_map(const struct uvm_space *, const struct uvm_range *, uint64_t base, unsigned gpu,
                    const struct page_set *);
+/* It does so no more. */
+void uvm_space_unmap(const struct uvm_space *, const struct uvm_range *, uint64_t base, const struct page_set *);
+/* Pages that the GPU reaches without a fault where they are. */
+struct page_set uvm_space_reached(const struct uvm_space *, const struct uvm_range *, uint64_t base, unsigned gpu);
 /* The host has touched pages that were nowhere. */
 void uvm_space_touch(const struct uvm_space *, const struct uvm_range *, uint64_t base, const struct page_set *);
 /* The block of the GPU's that is to leave next, not the one at `but`, and none that another driver holds; false: none
  * is there. */
 bool uvm_space_victim(const struct uvm_space *, unsigned gpu, uint64_t but, const struct uvm_range **, uint64_t *base);
+
+/* The GPU has no room for the block, of which it has nothing. */
+static inline bool uvm_space_full(const struct uvm_space *x, const struct uvm_block *b, unsigned gpu)
+{
+  return page_set_empty(&b->gpu[gpu].there) && x->gpu[gpu].resident >= x->gpu[gpu].room;
+}
 
 static inline uint64_t uvm_bytes(const struct page_set *s)
 {

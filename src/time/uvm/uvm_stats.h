@@ -22,7 +22,10 @@ enum { UVM_GPUS = 16 }; /* of a machine, at most */
   X(copied, "duplicated_bytes", "bytes of pages that came to the GPU and stayed where they were, too")           \
   X(collapsed, "collapsed_bytes", "bytes of such pages that were written")                         \
   X(host_faults, "host_faults", "faults of the host on pages that were on the GPU")                \
-  X(mapped, "mapped_bytes", "bytes of pages for which the GPU had no room, reached at the host")
+  X(mapped, "mapped_bytes", "bytes of pages for which the GPU had no room, reached at the host")                 \
+  X(put_off, "put_off_faults", "faults of the GPU that were put off, as their pages thrash")       \
+  X(host_put_off, "put_off_host_faults", "faults of the host, on pages of the GPU, that were put off")           \
+  X(pinned, "pinned_bytes", "bytes of pages that thrash and were pinned in one place, at its fault or one of the host")
 
 /* Between GPUs. */
 #define UVM_PEER_STATS(X)                                                                          \

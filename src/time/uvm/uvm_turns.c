@@ -57,8 +57,16 @@ void uvm_next_block(struct uvm *u, picos now, picos at)
   uvm_goes_on(u, UVM_BLOCK, at);
 }
 
-bool uvm_is_at(const struct uvm *u, uint64_t base)
+/* Of its work: whether it may change places of this block now. */
+static bool is_at(const struct uvm *u, uint64_t base)
 {
   if (u->state == UVM_IDLE || u->state == UVM_FETCH) return false;
   return (u->state == UVM_EVICTS && u->victim == base) || (u->current < u->n_work && u->work[u->current].base == base);
+}
+
+bool uvm_is_under_way(const struct uvm_machine *m, uint64_t base)
+{
+  for (unsigned k = 0; k < m->space.n_gpus; k++)
+    if (is_at(m->of[k], base)) return true;
+  return false;
 }
