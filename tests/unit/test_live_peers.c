@@ -468,7 +468,6 @@ static void both_on_managed(unsigned threads, unsigned shorter, struct live_end 
 {
   struct rig r;
   struct page_set half = {{0}};
-  bool served;
   int who[2 * GPUS];
   rig_build(&r, threads, shorter);
   struct uvm_machine *m = simulator_manage(r.s[0]);
@@ -476,7 +475,7 @@ static void both_on_managed(unsigned threads, unsigned shorter, struct live_end 
   for (unsigned g = 0; g < GPUS; g++) m->space.gpu[g].room = 100;
   write_to(&r, from, 7);
   page_set_add_range(&half, 0, 128);
-  uvm_host_touch(m, from, &half, &served);
+  uvm_host_finds(m, from, &half);
   for (unsigned turn = 0; turn < 2; turn++) {
     struct launch l[GPUS];
     for (unsigned g = 0; g < GPUS; g++)
