@@ -186,6 +186,7 @@ enum value_kind gen_kind(const struct sass_inst *s, unsigned sem, unsigned src)
   case SEM_HSET2:
   case SEM_HSETP2:
   case SEM_HMNMX2:
+  case SEM_VHMNMX:
     if (sass_get(s, FLD_HBF16) | sass_get(s, FLD_HCMP_BF16)) return VAL_BF16;
     if (sem == SEM_HADD2 && s->src[src].swz == 1) return VAL_F32;
     return VAL_F16;

@@ -348,18 +348,21 @@ static void hadd2_f32(struct num *n, const struct ref_in *in, struct ref_out *o)
   }
 }
 
-static void half_minmax(struct num *n, const struct ref_in *in, struct ref_out *o, struct fmt f)
+static bool half_minmax(struct num *n, const struct ref_in *in, struct ref_out *o, struct fmt f)
 {
+  const bool three = in->sem == SEM_VHMNMX;
   const bool ftz = get(in, FLD_FTZ), nan = get(in, FLD_HMNMX_NAN), xs = get(in, FLD_HMNMX_XORSIGN);
   EACH_LANE for (unsigned h = 0; h < 2; h++)
   {
     uint64_t x = flush(half_source(in, 0, h, i, f), f, ftz),
              y = flush(half_source(in, 1, h, i, f), f, ftz);
     uint64_t r = minmax(n, x, y, f, lane_of(in->pp, i), nan);
+    if (three) r = minmax(n, r, flush(half_source(in, 2, h, i, f), f, ftz), f, lane_of(in->pp, i), nan);
     if (xs && !num_is_nan(r, f))
       r = (r & 0x7fff) | ((raw_half(in, 0, h, i) ^ raw_half(in, 1, h, i)) & 0x8000);
     o->d[0][i] = (h ? o->d[0][i] : 0) | (uint32_t)r << 16 * h;
   }
+  return !(three && xs);
 }
 
 static void half_compare(struct num *n, const struct ref_in *in, struct ref_out *o, struct fmt f)
@@ -397,14 +400,15 @@ bool ref_half(const struct ref_in *in, struct ref_out *o)
   const bool bf16 = get(in, FLD_HBF16) | get(in, FLD_HCMP_BF16);
   const struct fmt f = bf16 ? NUM_BF16 : NUM_F16;
   bool wide = get(in, FLD_HFMT);
+  bool known = true;
   struct num n;
   for (unsigned k = 0; k < 3; k++)
     wide |= in->s->src[k].kind != SRC_NONE && swizzle(in, k) == SWZ_F32;
   if (wide && in->sem != SEM_HADD2) return false;
   num_init(&n);
   o->rows = 1;
-  if (in->sem == SEM_HMNMX2)
-    half_minmax(&n, in, o, f);
+  if (in->sem == SEM_HMNMX2 || in->sem == SEM_VHMNMX)
+    known = half_minmax(&n, in, o, f);
   else if (in->sem == SEM_HSET2 || in->sem == SEM_HSETP2)
     half_compare(&n, in, o, f);
   else if (wide)
@@ -412,7 +416,7 @@ bool ref_half(const struct ref_in *in, struct ref_out *o)
   else
     half_arithmetic(&n, in, o, f);
   num_free(&n);
-  return true;
+  return known;
 }
 
 /* ---- FP64 ------------------------------------------------------------------------------------ */

@@ -98,7 +98,7 @@ static inline struct row_ref box_source(const struct sass_src *s)
 static inline bool box_is_pair(unsigned sem)
 {
   return sem == SEM_HADD2 || sem == SEM_HMUL2 || sem == SEM_HFMA2 || sem == SEM_HMNMX2 ||
-         sem == SEM_HSET2 || sem == SEM_HSETP2;
+         sem == SEM_HSET2 || sem == SEM_HSETP2 || sem == SEM_VHMNMX;
 }
 
 /* As func/sass/prepare.c does: sign and magnitude masks of a float source. */

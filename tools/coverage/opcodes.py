@@ -2,11 +2,15 @@
 """Lists the opcodes that the tables have for some targets and lack for older ones.
 
 opcodes.py [--nvdisasm PROGRAM] [FILE...]
+opcodes.py --nvdisasm PROGRAM --unknown N...
 
 Reads src/isa/sass/opcodes.def. For each opcode whose targets do not begin with the oldest: name, targets that have it and,
 with --nvdisasm, the older ones for which nvdisasm prints a word of it (FILEs: cubins to take words from, see
 tests/differential/compare.py; opcodes without one are tried with made-up words). These are the ones to provoke by compiling
 code: what nvdisasm prints is where to look, what ptxas emits is what counts.
+
+With --unknown: the opcodes that nvdisasm prints for each target sm_N and for which the tables have no row there, by
+mnemonic, one with * where no row of the target has that mnemonic (10 s each).
 """
 import argparse
 import pathlib
@@ -19,6 +23,7 @@ import compare  # noqa: E402
 import modifiers  # noqa: E402
 
 TARGETS = (75, 80, 86, 89, 90, 100, 110, 120)
+NO_BARRIERS = 63 << 110 | 1 << 105  # without them nvdisasm knows no instruction of fixed latency
 FILLS = (0, (1 << 91) - (1 << 81), 255 << 64, 255 << 64 | (1 << 91) - (1 << 81), 63 << 32, 255 << 16 | 255 << 24)
 
 
@@ -89,11 +94,34 @@ def words_of(code, found):
     return found.get(code, [])[:20] + made
 
 
+def unknown(program, sm):
+    """Prints what nvdisasm knows of a target beyond the tables."""
+    have, ours = set(), set()
+    for name, first, last, code in rows():
+        if first <= sm <= last:
+            have.add(code)
+            ours.add(name.partition(".")[0])
+    words = {word | NO_BARRIERS: code for code in range(1 << 13) if code not in have for word in words_of(code, {})}
+    found = {}
+    for word, text in modifiers.their_lines(program, sm, list(words)).items():
+        if not modifiers.UNKNOWN.search(text):
+            mnemonic = re.sub(r"^@\S+ ", "", text).split()[0].partition(".")[0]
+            found.setdefault(mnemonic, {}).setdefault(words[word], text)
+    for mnemonic, texts in sorted(found.items()):
+        numbers = " ".join(f"{code:04x}" for code in texts)
+        print(f"sm_{sm} {mnemonic}{'' if mnemonic in ours else '*'} {numbers}: {next(iter(texts.values()))}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--nvdisasm")
+    parser.add_argument("--unknown", type=int, nargs="+", metavar="N")
     parser.add_argument("files", nargs="*")
     options = parser.parse_args()
+    if options.unknown:
+        for sm in options.unknown:
+            unknown(options.nvdisasm, sm)
+        return 0
     found = by_opcode(compare.collect(options.files))
     for code, (names, have) in sorted(candidates().items()):
         older = [sm for sm in TARGETS if sm < min(have)]

@@ -1,7 +1,7 @@
 """Forms of floating-point arithmetic: FP32, FP64, FP16, BF16 and pairs of them."""
 import exact
 from exact import BF16, F32
-from form import COMPARE, FORMATS, INTEGERS, Form, halves, mask
+from form import COMPARE, FORMATS, INTEGERS, Form, bits, halves, mask
 
 MODES = ('rn', 'rz', 'rm', 'rp')
 PREDICATES = '{.reg .pred r,s; setp.%s.%s r|s,$0,$1; selp.u32 $d,1,0,r; @s or.b32 $d,$d,2;}'
@@ -155,6 +155,14 @@ class Half:
             signs = lambda a, b, nan=nan: exact.extreme(fmt, a, b, pick, bool(nan), True, bool(ftz))
             yield self.form(name + ftz + nan, 2, plain, 80)
             yield self.form(f'{name}{ftz}{nan}.xorsign.abs', 2, not_nan(fmt, signs), 86)
+            yield self.three(name + ftz + nan, plain)
+
+    def three(self, name, two):
+        """Two in a row, which ptxas makes one instruction of (VHMNMX)."""
+        of_three = lambda a, b, c: two(two(a, b), c)
+        step = f'{name}.{self.type}'
+        text = f'{{.reg .b{bits(self.type)} r; {step} r,$0,$1; {step} $d,r,$2;}}'
+        return Form(text, self.type, [self.type] * 3, halves(of_three) if self.pair else of_three, 80)
 
     def setp(self, name, holds):
         operands = [self.type] * 2

@@ -105,7 +105,7 @@ static enum modifier_family family_of(unsigned sem)
   case SEM_UFFMA: case SEM_UFSETP: case SEM_UFSEL:
   case SEM_UFRND: case SEM_UF2F: case SEM_UF2I:
     return MOD_F32;
-  case SEM_HADD2: case SEM_HMUL2: case SEM_HFMA2: case SEM_HSET2: case SEM_HSETP2: case SEM_HMNMX2:
+  case SEM_HADD2: case SEM_HMUL2: case SEM_HFMA2: case SEM_HSET2: case SEM_HSETP2: case SEM_HMNMX2: case SEM_VHMNMX:
     return MOD_HALF2;
   case SEM_DADD: case SEM_DMUL: case SEM_DFMA: case SEM_DSETP: case SEM_DSETP_MNMX:
     return MOD_F64;

@@ -1,4 +1,4 @@
-/* Packed FP16 and BF16: HADD2, HMUL2, HFMA2, HMNMX2, HSET2, HSETP2.
+/* Packed FP16 and BF16: HADD2, HMUL2, HFMA2, HMNMX2, VHMNMX, HSET2, HSETP2.
  *
  * Each 32-bit register holds two numbers; a source's swizzle says which halves the two results see.
  * Results are rounded once, to nearest even: FP16 products are exact in FP32, FP16 and BF16 sums
@@ -225,7 +225,7 @@ LANE_HANDLER(hfma2_constant)
   return true;
 }
 
-/* ---- HMNMX2 ---------------------------------------------------------------------------------- */
+/* ---- HMNMX2, VHMNMX --------------------------------------------------------------------------- */
 
 /* As FMNMX (sem_fp.c), for one half; sign: the product's sign, used where xorsign is on. */
 static inline uint32_t half_minmax(uint32_t x, uint32_t y, uint32_t exponent, bool min,
@@ -262,6 +262,31 @@ static inline uint32_t half_minmax(uint32_t x, uint32_t y, uint32_t exponent, bo
 
 HALF_MINMAX(f16, EXP_F16)
 HALF_MINMAX(bf16, EXP_BF16)
+
+/* VHMNMX: of three, as two of HMNMX2. */
+#define HALF_MINMAX3(fmt, EXP)                                                                     \
+  LANE_HANDLER(vhmnmx_##fmt)                                                                       \
+  {                                                                                                \
+    LANE_UNUSED;                                                                                   \
+    LANE_SRC(a);                                                                                   \
+    LANE_SRC(b);                                                                                   \
+    LANE_SRC(c);                                                                                   \
+    HALF_SHIFTS(a, 0);                                                                             \
+    HALF_SHIFTS(b, 1);                                                                             \
+    HALF_SHIFTS(c, 2);                                                                             \
+    const struct half_mods mods = half_mods(u->imm);                                               \
+    const uint32_t imm = u->imm, min_bits = pred_read(w, u->pp, u->pp_xor);                        \
+    LANE_ROWS(1, bool min = (min_bits & lane_bit[i]) != 0;                                         \
+              uint32_t r0 = half_minmax(HALF(a, lo, EXP), HALF(b, lo, EXP), EXP, min, 0, imm);     \
+              uint32_t r1 = half_minmax(HALF(a, hi, EXP), HALF(b, hi, EXP), EXP, min, 0, imm);     \
+              r0 = half_minmax(r0, HALF(c, lo, EXP), EXP, min, 0, imm);                            \
+              r1 = half_minmax(r1, HALF(c, hi, EXP), EXP, min, 0, imm);                            \
+              d[i] = r0 | r1 << 16;);                                                              \
+    return true;                                                                                   \
+  }
+
+HALF_MINMAX3(f16, EXP_F16)
+HALF_MINMAX3(bf16, EXP_BF16)
 
 /* ---- HSET2, HSETP2 --------------------------------------------------------------------------- */
 
@@ -330,14 +355,10 @@ HALF_SET(bf16)
 
 /* ---- picker ---------------------------------------------------------------------------------- */
 
-/* Swizzle of src[k]. Immediates have none; a constant, uniform or immediate src[2] sits in slot B
- * and moves src[1] to slot C. */
+/* Swizzle of src[k]. Immediates have none. */
 static unsigned swizzle(const struct sass_inst *s, unsigned k)
 {
-  bool swapped = s->src[2].kind != SRC_NONE && s->src[2].kind != SRC_REG;
-  if (s->src[k].kind == SRC_IMM) return SWZ_H1_H0;
-  if (k == 0) return (unsigned)sass_get(s, FLD_HSWZ_A);
-  return (unsigned)sass_get(s, (k == 1) != swapped ? FLD_HSWZ_B : FLD_HSWZ_C);
+  return s->src[k].kind == SRC_IMM ? SWZ_H1_H0 : s->src[k].swz & 3u;
 }
 
 /* Adds the swizzles of all sources to u->imm and sources that are one FP32 number to *wide. */
@@ -440,6 +461,8 @@ uop_fn *SEM_NAME(sem_half_part)(const struct sass_inst *s, struct uop *u)
     if (is_constant_move(s, u, bf16 ? EXP_BF16 : EXP_F16)) return hfma2_constant;
     return bf16 ? hfma2_bf16 : hfma2_f16;
   case SEM_HMNMX2: return bf16 ? hmnmx2_bf16 : hmnmx2_f16;
+  case SEM_VHMNMX: /* whose sign .XORSIGN gives is not known */
+    return u->imm & MOD_XORSIGN ? NULL : bf16 ? vhmnmx_bf16 : vhmnmx_f16;
   case SEM_HSET2: return !pick_compare(s, u, bf16) ? NULL : bf16 ? hset2_bf16 : hset2_f16;
   case SEM_HSETP2: return !pick_compare(s, u, bf16) ? NULL : bf16 ? hsetp2_bf16 : hsetp2_f16;
   default: return NULL;

@@ -64,7 +64,7 @@ static bool source_signs(struct attempt *a, struct text_span *s, unsigned op, en
   if (abs && !asm_put(a, modifier_field(a, at, FLD_A_ABS, FLD_B_ABS, FLD_C_ABS, FLD_HC_ABS), 1, first))
     return false;
   if (op & OM_SWZ)
-    asm_add_choice(a, modifier_field(a, at, FLD_HSWZ_A, FLD_HSWZ_B, FLD_HSWZ_C, FLD_HSWZ_C), 4);
+    asm_add_choice(a, row_half_swizzle(a->row, at), 4);
   if (a->row->sem == SEM_R2P || a->row->sem == SEM_UR2UP) asm_add_choice(a, FLD_PR_BYTE, 4);
   if (op & OM_SEL) asm_add_choice(a, FLD_CVT_SEL, 4);
   if (op & OM_F2) {

@@ -107,10 +107,10 @@ static void fill_modifiers(struct sass_inst *s, struct sass_src *src, enum src_p
   bool half_c = s->row->traits & ROW_HALF_C;
   unsigned neg = at == AT_A ? FLD_A_NEG : at != AT_C ? FLD_B_NEG : half_c ? FLD_HC_NEG : FLD_C_NEG;
   unsigned abs = at == AT_A ? FLD_A_ABS : at != AT_C ? FLD_B_ABS : half_c ? FLD_HC_ABS : FLD_C_ABS;
-  unsigned swz = at == AT_A ? FLD_HSWZ_A : at != AT_C ? FLD_HSWZ_B : FLD_HSWZ_C;
   src->neg = sass_get(s, neg);
   src->abs = sass_get(s, abs);
-  src->swz = (uint8_t)(sass_has(s, FLD_CVT_SEL) ? sass_get(s, FLD_CVT_SEL) : sass_get(s, swz));
+  src->swz = (uint8_t)(sass_has(s, FLD_CVT_SEL) ? sass_get(s, FLD_CVT_SEL)
+                                                : sass_get(s, row_half_swizzle(s->row, at)));
 }
 
 /* Upper half of a 32-bit constant in a 64-bit integer instruction: its sign. */

@@ -165,6 +165,7 @@ enum row_trait {
   ROW_UPRED_D = 1 << 1, /* Pu, Pv are uniform predicates */
   ROW_UPRED_S = 1 << 2, /* the guard and Pp, Pq, Pr are uniform predicates */
   ROW_HALF_C = 1 << 3,  /* slot C modifiers at 84:83 (HFMA2) */
+  ROW_HALF_C3 = 1 << 4, /* and its swizzle at 77:76 (VHMNMX) */
   ROW_QUIET_DESC = 1 << 7, /* the descriptor is not written */
 };
 
@@ -224,6 +225,8 @@ bool row_is_behind(unsigned kind);
 
 /* Swizzle field of an OM_F2 operand. */
 unsigned row_f2_swizzle(const struct sass_row *row, unsigned op);
+/* Swizzle field of an FP16 pair in a place. */
+unsigned row_half_swizzle(const struct sass_row *row, enum src_place at);
 /* FLD_NONE: this operand has no .NP. */
 unsigned row_f2_sign(const struct sass_row *row, unsigned op);
 

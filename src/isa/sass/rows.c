@@ -104,6 +104,7 @@ enum {
 #define UPSMEM(space, operation, flag)                                                             \
   MEM(space, operation, flag), .traits = ROW_UPRED_S
 #define HALFC(flag) FL(flag), .traits = ROW_HALF_C
+#define HALFC3(flag) FL(flag), .traits = ROW_HALF_C | ROW_HALF_C3
 #define MEM(space, operation, flag)                                                                \
   FL(flag), .mem_space = MEM_##space, .mem_op = MEM_##operation
 
@@ -204,6 +205,12 @@ unsigned row_f2_sign(const struct sass_row *row, unsigned op)
   return swizzle == FLD_F2_SWZ_A ? FLD_F2_NP_A : swizzle == FLD_F2_SWZ_C ? FLD_F2_NP_C : FLD_NONE;
 }
 
+unsigned row_half_swizzle(const struct sass_row *row, enum src_place at)
+{
+  if (at == AT_A) return FLD_HSWZ_A;
+  return at != AT_C ? FLD_HSWZ_B : row->traits & ROW_HALF_C3 ? FLD_HSWZ_C3 : FLD_HSWZ_C;
+}
+
 /* Modifier bits of one source. A constant has none, as its bits are the number's; beside FP32 pairs it
  * says that it is one number for both halves. */
 static void source_modifiers(struct list *l, const struct sass_row *row, enum src_place at,
@@ -216,7 +223,7 @@ static void source_modifiers(struct list *l, const struct sass_row *row, enum sr
     add(l, at == AT_A ? FLD_A_NEG : at != AT_C ? FLD_B_NEG : half_c ? FLD_HC_NEG : FLD_C_NEG);
   if (op & OM_ABS)
     add(l, at == AT_A ? FLD_A_ABS : at != AT_C ? FLD_B_ABS : half_c ? FLD_HC_ABS : FLD_C_ABS);
-  if (op & OM_SWZ) add(l, at == AT_A ? FLD_HSWZ_A : at != AT_C ? FLD_HSWZ_B : FLD_HSWZ_C);
+  if (op & OM_SWZ) add(l, row_half_swizzle(row, at));
   if (op & OM_SEL) add(l, FLD_CVT_SEL);
   if (!(op & OM_F2)) return;
   add(l, row_f2_swizzle(row, op));
