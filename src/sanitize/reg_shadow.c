@@ -27,6 +27,7 @@ static bool computes(unsigned sem)
   case SEM_BREV: case SEM_POPC: case SEM_UMOV: case SEM_UMOV_64: case SEM_UIADD3: case SEM_UIADD3_64: case SEM_ULEA:
   case SEM_UIMAD: case SEM_UIMAD_WIDE: case SEM_UIMAD_HI: case SEM_UISETP: case SEM_UISETP_64: case SEM_FADD:
   case SEM_FMUL: case SEM_FFMA: case SEM_FSETP: case SEM_MUFU: case SEM_DADD: case SEM_DMUL: case SEM_DFMA:
+  case SEM_CLMAD:
   case SEM_DSETP: case SEM_F2F: case SEM_F2I: case SEM_I2F: case SEM_FRND:
     return true;
   default:

@@ -56,7 +56,7 @@ static ref_fn *const refs[SEM__N] = {
     [SEM_POPC] = ref_int,      [SEM_VIADD] = ref_int,      [SEM_VIMNMX] = ref_int,
     [SEM_VIMNMX3] = ref_int,   [SEM_VIADDMNMX] = ref_int,  [SEM_I2I] = ref_int,
     [SEM_I2IP] = ref_int,      [SEM_MOV_64] = ref_int64,   [SEM_SEL_64] = ref_int64,
-    [SEM_IADD_64] = ref_int64, [SEM_ISETP_64] = ref_int64, [SEM_IMNMX_64] = ref_int64,
+    [SEM_IADD_64] = ref_int64, [SEM_ISETP_64] = ref_int64, [SEM_IMNMX_64] = ref_int64, [SEM_CLMAD] = ref_int64,
     [SEM_FADD] = ref_f32,      [SEM_FMUL] = ref_f32,       [SEM_FFMA] = ref_f32,
     [SEM_FHADD] = ref_f32,     [SEM_FHFMA] = ref_f32,
     [SEM_FSWZADD] = ref_f32,   [SEM_FMNMX] = ref_f32,      [SEM_FMNMX3] = ref_f32,

@@ -476,6 +476,19 @@ static bool setp64(const struct ref_in *in, unsigned i)
   return compare(get(in, FLD_ICMP), less ? -1 : !equal, 0);
 }
 
+/* Bit by bit of the product: the parity of what pairs of bits give it. */
+static uint64_t carry_less(const struct ref_in *in, unsigned lane)
+{
+  const uint64_t a = pair(in, 0, 0, lane), b = pair(in, 1, 0, lane);
+  uint64_t r = pair(in, 2, 0, lane);
+  for (int bit = 0; bit < 64; bit++) {
+    const int at = bit + (get(in, FLD_CLMAD_HIGH) ? 64 : 0);
+    for (int k = at < 64 ? 0 : at - 63; k <= at && k < 64; k++)
+      r ^= (a >> k & b >> (at - k) & 1) << bit;
+  }
+  return r;
+}
+
 bool ref_int64(const struct ref_in *in, struct ref_out *o)
 {
   o->rows = in->sem == SEM_ISETP_64 ? 0 : 2;
@@ -490,6 +503,7 @@ bool ref_int64(const struct ref_in *in, struct ref_out *o)
       put64(o, i, add64(in, i, &flag));
       set_bit(&o->pu, i, flag);
       break;
+    case SEM_CLMAD: put64(o, i, carry_less(in, i)); break;
     case SEM_IMNMX_64:
       put64(o, i, pair(in, p == below64(in, i, get(in, FLD_IMNMX64_TYPE) == 3) ? 0 : 1, 0, i));
       break;

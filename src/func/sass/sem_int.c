@@ -575,7 +575,7 @@ uop_fn *SEM_NAME(sem_int_handler)(const struct sass_inst *s, struct uop *u)
   case SEM_MOV: return pick_mov(s, u);
   case SEM_P2R: return pick_pr(s, u, p2r);
   case SEM_R2P: return pick_pr(s, u, r2p);
-  case SEM_MOV_64: case SEM_SEL_64: case SEM_IADD_64: case SEM_ISETP_64: case SEM_IMNMX_64:
+  case SEM_MOV_64: case SEM_SEL_64: case SEM_IADD_64: case SEM_ISETP_64: case SEM_IMNMX_64: case SEM_CLMAD:
   case SEM_FADD2: case SEM_FMUL2: case SEM_FFMA2: return SEM_NAME(sem_wide_handler)(s, u);
   default: return SEM_NAME(sem_logic_handler)(s, u);
   }

@@ -106,6 +106,28 @@ static uop_fn *pick_mnmx64(const struct sass_inst *s, struct uop *u)
   return mnmx64;
 }
 
+/* Product of polynomials over GF(2), the lower or the upper 64 coefficients, plus c. */
+static inline uint64_t clmul(uint64_t a, uint64_t b, bool high)
+{
+  uint64_t low = b & 1 ? a : 0, up = 0;
+  for (unsigned k = 1; k < 64; k++) {
+    const uint64_t on = 0 - (b >> k & 1);
+    low ^= a << k & on, up ^= a >> (64 - k) & on;
+  }
+  return high ? up : low;
+}
+
+LANE_HANDLER(clmad) /* u->imm: the upper half */
+{
+  LANE_UNUSED;
+  LANE_ROW(a);
+  LANE_ROW(b);
+  LANE_ROW(c);
+  const bool high = u->imm;
+  LANE_ROWS(2, WIDE_RESULT(clmul(LANE64_RAW(a), LANE64_RAW(b), high) ^ LANE64_RAW(c)););
+  return true;
+}
+
 /* u->imm: complement of the result; u->imm2: combine | signed << 8 | equality << 9. */
 LANE_HANDLER(isetp64)
 {
@@ -261,6 +283,7 @@ uop_fn *SEM_NAME(sem_wide_handler)(const struct sass_inst *s, struct uop *u)
   case SEM_IADD_64: return pick_add64(s, u);
   case SEM_ISETP_64: return pick_isetp64(s, u);
   case SEM_IMNMX_64: return pick_mnmx64(s, u);
+  case SEM_CLMAD: u->imm = (uint32_t)sass_get(s, FLD_CLMAD_HIGH); return uop_is_raw(u) ? clmad : NULL;
   case SEM_VIADD: case SEM_VIMNMX: return pick_8x4(s, u);
   case SEM_FADD2: return pick_f2(s, u, SEM_FADD);
   case SEM_FMUL2: return pick_f2(s, u, SEM_FMUL);

@@ -68,6 +68,7 @@ const struct sass_field sass_fields[FLD__N] = {
 #define F_C (FORM(1) | FORM(2) | FORM(3) | FORM(11) | FORM(15))   /* the last varies */
 #define F_C2 (FORM(2) | FORM(3) | FORM(11) | FORM(15))
 #define F_BC (F_B | F_C)
+#define F_BC_NO_IMM (F_BC & ~(FORM(2) | FORM(4)))
 #define F_UB (FORM(9) | FORM(12))
 #define F_UBC (F_UB | FORM(10))
 #define F_UMOV (FORM(4) | FORM(14))
