@@ -180,6 +180,38 @@ static void texts()
   }
 }
 
+// A plan in a CUDA graph, launched, given other tensors of the same numbers, launched again; the first results stay.
+static void as_cuda_graph(cudnnDataType_t type)
+{
+  tensor a = a_tensor({2, 1, 20, 30}, type), b = a_tensor({2, 1, 30, 25}, type), c = between({2, 1, 20, 25}), y = a_tensor({2, 1, 20, 25}, CUDNN_DATA_FLOAT);
+  tensor a2 = a, y2 = y;
+  for (double &v : a2.host) v = -2 * v;
+  a2.at = device(packed(a2.host, type)), y2.at = device(packed(y2.host, y2.type));
+  good = true;
+  descriptor p, config = make(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR), engine = make(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+  const cudnnStatus_t status = plan({product(a, b, c), elements(CUDNN_POINTWISE_ABS, &c, nullptr, nullptr, y)}, &p);
+  int64_t n = 0;
+  int note = -1;
+  check(good && !status && !cudnnBackendGetAttribute(p, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &n, &config) &&
+          !cudnnBackendGetAttribute(config, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &n, &engine) &&
+          !cudnnBackendGetAttribute(engine, CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE, CUDNN_TYPE_BEHAVIOR_NOTE, 1, &n, &note) && n == 1 &&
+          note == CUDNN_BEHAVIOR_NOTE_SUPPORTS_CUDA_GRAPH_NATIVE_API, "an engine says that it can be recorded");
+  cudaGraph_t graph, empty;
+  cudaGraphExec_t ready;
+  auto launch = [&] { return !cudaGraphInstantiate(&ready, graph, 0) && !cudaGraphLaunch(ready, 0) && !cudaDeviceSynchronize() && !cudaGraphExecDestroy(ready); };
+  auto right = [&](tensor &x, tensor &of) {
+    return is(of, 60, [&](int i, int, int k, int l) {
+      double sum = 0;
+      for (int z = 0; z < 30; z++) sum += x(i, 0, k, z) * b(i, 0, z, l);
+      return std::abs(sum);
+    });
+  };
+  check(!cudaGraphCreate(&graph, 0) && !cudaGraphCreate(&empty, 0) && !cudnnBackendPopulateCudaGraph(handle, p, pack_of(p, {&a, &b, &y}), graph) && launch() && right(a, y),
+        "a plan in a CUDA graph");
+  check(!cudnnBackendUpdateCudaGraph(handle, p, pack_of(p, {&a2, &b, &y2}), graph) && launch() && right(a2, y2) && right(a, y), "the same with other data");
+  check(cudnnBackendUpdateCudaGraph(handle, p, pack_of(p, {&a, &b, &y}), empty) == CUDNN_STATUS_BAD_PARAM, "a graph that is not of this plan");
+}
+
 static void refusals()
 {
   tensor x = a_tensor({1, 1, 4, 5}, CUDNN_DATA_FLOAT), y = a_tensor({1, 1, 4, 5}, CUDNN_DATA_FLOAT), z = between({1, 1, 4, 5}), w = between({1, 1, 4, 5});
@@ -207,6 +239,7 @@ int main()
   functions();
   turned();
   texts();
+  for (cudnnDataType_t type : {CUDNN_DATA_FLOAT, CUDNN_DATA_HALF}) as_cuda_graph(type);
   refusals();
   check(!cudnnDestroy(handle), "destroy");
   printf("%d cases, %d wrong\n", cases, failures);

@@ -210,8 +210,8 @@ static cudnnStatus_t plan(std::vector<descriptor> ops, descriptor *out)
   return CUDNN_STATUS_SUCCESS;
 }
 
-// `bytes`: of workspace.
-static cudnnStatus_t run_plan(descriptor p, std::vector<tensor *> outside, int64_t *bytes = nullptr)
+// The pointers of a plan's tensors, and workspace for it. `bytes`: how many.
+static descriptor pack_of(descriptor p, std::vector<tensor *> outside, int64_t *bytes = nullptr)
 {
   int64_t size = 0, n;
   good = good && !cudnnBackendGetAttribute(p, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &n, &size);
@@ -224,7 +224,11 @@ static cudnnStatus_t run_plan(descriptor p, std::vector<tensor *> outside, int64
   put(variant, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, (int64_t)ids.size(), ids.data());
   put(variant, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, (int64_t)at.size(), at.data());
   put(variant, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &room);
-  return cudnnBackendExecute(handle, p, finish(variant));
+  return finish(variant);
+}
+static cudnnStatus_t run_plan(descriptor p, std::vector<tensor *> outside, int64_t *bytes = nullptr)
+{
+  return cudnnBackendExecute(handle, p, pack_of(p, outside, bytes));
 }
 static cudnnStatus_t run(std::vector<descriptor> ops, std::vector<tensor *> outside, int64_t *bytes = nullptr)
 {

@@ -195,8 +195,7 @@ static bool is_empty_list(int name)
   case ATTR_PLAN_RUN_ONLY:
   case ATTR_ENGINE_KNOBS:
   case ATTR_ENGINE_NUMERICS:
-  case ATTR_ENGINE_LAYOUT:
-  case ATTR_ENGINE_BEHAVIOR: return true;
+  case ATTR_ENGINE_LAYOUT: return true;
   default: return false;
   }
 }

@@ -20,7 +20,7 @@ enum {
 /* cudnnBackendAttributeType_t; sizes in dnn_backend.c */
 enum {
   VALUE_HANDLE = 0, VALUE_DATA_TYPE = 1, VALUE_BOOLEAN = 2, VALUE_INT64 = 3, VALUE_FLOAT = 4, VALUE_DOUBLE = 5,
-  VALUE_POINTER = 6, VALUE_DESCRIPTOR = 15, VALUE_INT32 = 23, VALUE_CHAR = 24, VALUE_FRACTION = 26, VALUE_KINDS = 32,
+  VALUE_POINTER = 6, VALUE_DESCRIPTOR = 15, VALUE_INT32 = 23, VALUE_CHAR = 24, VALUE_BEHAVIOR = 19, VALUE_FRACTION = 26, VALUE_KINDS = 32,
 };
 
 /* cudnnBackendAttributeName_t, as far as anything here depends on them */
@@ -43,6 +43,9 @@ enum {
   ATTR_ENGINE_GRAPH = 1300, ATTR_ENGINE_INDEX = 1301, ATTR_ENGINE_KNOBS = 1302, ATTR_ENGINE_NUMERICS = 1303,
   ATTR_ENGINE_LAYOUT = 1304, ATTR_ENGINE_BEHAVIOR = 1305,
 };
+
+/* cudnnBackendBehaviorNote_t: plans can be recorded in a graph (dnn_cuda_graph.c). */
+enum { NOTE_CUDA_GRAPH = 3 };
 
 struct dnn_attribute {
   int name, type;
@@ -84,5 +87,6 @@ dnn_status dnn_backend_put(struct dnn_backend *d, int name, int type, int64_t co
 
 PUBLIC dnn_status cudnnBackendCreateDescriptor(int kind, struct dnn_backend **out);
 PUBLIC dnn_status cudnnBackendDestroyDescriptor(struct dnn_backend *d);
+PUBLIC dnn_status cudnnBackendExecute(struct dnn *h, const struct dnn_backend *plan, const struct dnn_backend *variant);
 
 #endif

@@ -247,8 +247,10 @@ static dnn_status make_plan(struct dnn_backend *d)
 
 static dnn_status check_engine(struct dnn_backend *d)
 {
+  const int32_t note = NOTE_CUDA_GRAPH;
   if (!dnn_backend_part(d, ATTR_ENGINE_GRAPH, 0, BACKEND_GRAPH)) return DNN_BAD_PARAM;
-  return dnn_backend_integer(d, ATTR_ENGINE_INDEX, -1) == 0 ? DNN_SUCCESS : DNN_NOT_SUPPORTED;
+  if (dnn_backend_integer(d, ATTR_ENGINE_INDEX, -1) != 0) return DNN_NOT_SUPPORTED;
+  return dnn_backend_put(d, ATTR_ENGINE_BEHAVIOR, VALUE_BEHAVIOR, 1, &note);
 }
 
 static dnn_status check_config(struct dnn_backend *d)
