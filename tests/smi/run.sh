@@ -86,12 +86,14 @@ sed -n 's/.*\(Driver Version: [0-9.]*\) .*\(CUDA Version: [0-9.]*\) .*/\1 \2/p; 
 mv "$scratch/words" "$scratch/said"
 is table $'Driver Version: 580.00.00 CUDA Version: 13.0\n0MiB of 24576MiB'
 
-# A program that starts it keeps the name of its report: nvidia-smi has none.
+# A program that starts it keeps the name of its report: nvidia-smi has none, nor has a process that asks CUDA for GPUs alone.
 cat >"$scratch/both.py" <<'P'
 import ctypes, subprocess
 subprocess.run(["nvidia-smi", "-L"], check=True, stdout=subprocess.DEVNULL)
 cuda = ctypes.CDLL("libcuda.so.1")
 context = ctypes.c_void_p()
+subprocess.run(["python3", "-c", "import ctypes; c = ctypes.CDLL('libcuda.so.1'); n = ctypes.c_int(); assert c.cuInit(0) == 0 == c.cuDeviceGetCount(ctypes.byref(n))"],
+               check=True)
 assert cuda.cuInit(0) == 0 and cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
 subprocess.run(["nvidia-smi", "-L"], check=True, stdout=subprocess.DEVNULL)
 P

@@ -33,7 +33,6 @@ static CUresult check_need(struct call *c, enum call_need need)
 {
   struct shim *s = c->s;
   if (need == NEED_NOTHING) return CUDA_SUCCESS;
-  s->asked_cuda = true;
   if (s->starved) return CUDA_ERROR_OUT_OF_MEMORY;
   if (!s->up) return s->failed_as ? s->failed_as : s->failed ? CUDA_ERROR_NO_DEVICE : CUDA_ERROR_NOT_INITIALIZED;
   managed_look(s);

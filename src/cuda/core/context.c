@@ -16,13 +16,18 @@ struct board *board_current(struct shim *s)
   return c ? c->board : &s->boards.of[0];
 }
 
+static struct context *add(struct shim *s, struct context *c)
+{
+  s->contexts.had_any = true;
+  return s->contexts.first = c;
+}
+
 struct context *context_primary(struct shim *s, struct board *b)
 {
   if (b->primary) return b->primary;
   struct context *c = shim_alloc(sizeof *c);
   *c = (struct context){ .next = s->contexts.first, .board = b, .primary = true, .id = s->next_id++ };
-  s->contexts.first = b->primary = c;
-  return c;
+  return b->primary = add(s, c);
 }
 
 bool context_exists(const struct shim *s, const struct context *c)
@@ -63,7 +68,7 @@ CUresult context_create(struct shim *s, CUcontext *out, unsigned flags, struct b
   if (!out) return CUDA_ERROR_INVALID_VALUE;
   struct context *c = shim_alloc(sizeof *c);
   *c = (struct context){ .next = s->contexts.first, .board = b, .flags = flags, .users = 1, .id = s->next_id++ };
-  *out = s->contexts.first = c;
+  *out = add(s, c);
   return context_push(s, c);
 }
 
@@ -71,7 +76,7 @@ struct context *context_new_green(struct shim *s, struct board *b, struct green_
 {
   struct context *c = shim_alloc(sizeof *c);
   *c = (struct context){ .next = s->contexts.first, .board = b, .users = 1, .id = s->next_id++, .green = g };
-  return s->contexts.first = c;
+  return add(s, c);
 }
 
 /* Contexts stay; what kernels allocated is gone, the primary one and L2 have the limits they began with. */

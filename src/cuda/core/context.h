@@ -29,6 +29,7 @@ struct context {
 
 struct contexts {
   struct context *first;
+  bool had_any; /* also one that is gone */
 };
 
 /* Of the calling thread, NULL: none. */

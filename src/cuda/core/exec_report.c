@@ -122,16 +122,28 @@ static void finish_checks(struct shim *s)
   s->checked = NULL;
 }
 
-/* nvidia-smi is the like. It would take the name of the file of the program that starts it. */
-static bool asked_nvml_alone(const struct shim *s)
+/* Of a process that only asked which GPUs there are, as nvidia-smi does and what packages start to find that out, unless
+ * it is the program itself. Its report would take the name of the file of the program that started it. */
+static bool has_nothing_to_tell(const struct shim *s)
 {
-  return s->asked_nvml && !s->asked_cuda;
+  return !s->contexts.had_any && (s->asked_nvml || s->options.program != (uint64_t)getpid());
+}
+
+static void write_files(struct shim *s, uint64_t total)
+{
+  struct err e;
+  write_host_time(s, total);
+  if (s->options.json) write_file(s, s->options.json, write_json, total);
+  if (s->activity) write_file(s, s->options.timeline, write_timeline, total);
+  if (s->pages) write_file(s, s->options.html, write_page, total);
+  if (s->options.report) write_file(s, s->options.report, write_table, total);
+  else if (!s->options.quiet) write_table(s, stderr, total, &e);
 }
 
 void exec_report(struct shim *s)
 {
   struct err e = {""};
-  if (!s->up || s->pid != getpid() || asked_nvml_alone(s)) return;
+  if (!s->up || s->pid != getpid()) return;
   s->ending = true;
   if (s->starved) {
     trace_export_free(s->trace, false, &e);
@@ -151,14 +163,9 @@ void exec_report(struct shim *s)
   debugged_finish(s);
   ncu_capture_free(s->profile);
   s->profile = NULL;
-  write_host_time(s, total);
-  if (s->options.json) write_file(s, s->options.json, write_json, total);
-  if (s->activity) write_file(s, s->options.timeline, write_timeline, total);
-  if (s->pages) write_file(s, s->options.html, write_page, total);
   if (!trace_export_free(s->trace, true, &e) && !s->lost) shim_cannot_write(s, &e);
   tell_unmet(s);
   parts_tell(s);
   s->trace = NULL;
-  if (s->options.report) write_file(s, s->options.report, write_table, total);
-  else if (!s->options.quiet) write_table(s, stderr, total, &e);
+  if (!has_nothing_to_tell(s)) write_files(s, total);
 }

@@ -95,7 +95,7 @@ struct shim {
   /* The GPUs */
   bool up, failed; /* they are there; they cannot be (said once) */
   unsigned nvml_users; /* calls of nvmlInit that nvmlShutdown has not ended */
-  bool asked_nvml, asked_cuda; /* a process that asked NVML alone has nothing to report */
+  bool asked_nvml;
   struct exec_options options;
   struct boards boards;
   struct ranks *ranks;   /* processes that do the same, of which this is one (board_ranks.h); NULL: it is alone */
