@@ -85,6 +85,8 @@ static void starting(void **state)
   assert_int_equal(nvmlShutdown(), NVML_SUCCESS);
   assert_int_equal(nvmlDeviceGetCount_v2(&n), NVML_SUCCESS);
   assert_int_equal(n, GPUS);
+  assert_int_equal(cuDeviceGetCount(&visible), CUDA_ERROR_NOT_INITIALIZED); /* that is NVML's GPUs alone */
+  assert_int_equal(cuInit(0), CUDA_SUCCESS);
   assert_int_equal(cuDeviceGetCount(&visible), CUDA_SUCCESS);
   assert_int_equal(visible, 2);
   assert_int_equal(nvmlDeviceGetHandleByIndex_v2(GPUS, &d), NVML_ERROR_INVALID_ARGUMENT);

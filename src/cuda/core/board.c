@@ -163,9 +163,7 @@ static bool see_machine(struct shim *s, const char *dir, struct err *e)
 {
   struct boards *x = &s->boards;
   unsigned node[BOARDS_MAX];
-  TRY(cut_boards(s, e));
   make_boards(x, visible_boards(x, getenv("CUDA_VISIBLE_DEVICES"), node, &x->instance), node);
-  x->topology = topology_new(&x->machine, &x->arena);
   for (unsigned i = 0; i < x->n; i++) TRY(load_preset(s, &x->of[i], x->machine.gpu[x->of[i].node], dir, e));
   return true;
 }
@@ -176,7 +174,7 @@ static bool load_machine(struct shim *s, const char *dir, struct err *e)
   TRY(machine_load(s->options.machine, dir, &x->machine, e));
   struct machine_what_if without;
   if (what_if(s, &without) && without.machine) without.machine(&x->machine);
-  return see_machine(s, dir, e);
+  return cut_boards(s, e);
 }
 
 /* A GPU that is cut into instances, in a machine of its own. */
@@ -185,7 +183,7 @@ static bool load_cut(struct shim *s, const char *dir, struct err *e)
   struct params whole;
   TRY(params_load(s->options.gpu, dir, &whole, e));
   machine_of_gpu(s->options.gpu, &whole, &s->boards.machine);
-  return see_machine(s, dir, e);
+  return cut_boards(s, e);
 }
 
 /* Without a machine: the one that the GPU's preset means. */
@@ -196,6 +194,16 @@ static bool load_gpu(struct shim *s, const char *dir, struct err *e)
   make_boards(x, 1, &(unsigned){0});
   TRY(load_preset(s, &x->of[0], s->options.gpu, dir, e));
   machine_of_gpu(s->options.gpu, &x->of[0].preset.params, &x->machine);
+  return true;
+}
+
+bool boards_learn(struct shim *s, struct err *e)
+{
+  struct boards *x = &s->boards;
+  char dir[4096];
+  x->instance = -1;
+  TRY(presets_dir(s->options.presets, dir, sizeof dir, e));
+  TRY(s->options.machine ? load_machine(s, dir, e) : load_gpu(s, dir, e));
   x->topology = topology_new(&x->machine, &x->arena);
   return true;
 }
@@ -206,10 +214,9 @@ bool boards_start(struct shim *s, struct err *e)
   char dir[4096];
   if (s->options.machine && s->options.trace)
     return err_set(e, "--machine: traces are of one GPU: leave --machine out, --gpu says which");
-  x->instance = -1;
-  TRY(presets_dir(s->options.presets, dir, sizeof dir, e));
   TRY(board_ranks_join(s, e));
-  TRY(s->options.machine ? load_machine(s, dir, e) : load_gpu(s, dir, e));
+  TRY(presets_dir(s->options.presets, dir, sizeof dir, e));
+  if (s->options.machine || s->options.mig) TRY(see_machine(s, dir, e));
   for (unsigned i = 0; i < x->n; i++) {
     const unsigned bits = x->of[i].preset.params.vm_page_bits;
     if (!i || bits < x->page_bits) x->page_bits = bits;

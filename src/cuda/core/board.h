@@ -81,7 +81,11 @@ struct boards {
   struct arena arena;
 };
 
-/* Makes them as the options say: presets, memory, simulators. None is left (CUDA_VISIBLE_DEVICES): n is 0. */
+/* Which GPUs there are: the machine, its instances, its topology, of one GPU its preset. Makes nothing that a child which
+ * is forked could not have, too. */
+bool boards_learn(struct shim *, struct err *e);
+/* Behind that: makes those that the program sees, with memory and simulators. None is left (CUDA_VISIBLE_DEVICES, as it
+ * is then): n is 0. */
 bool boards_start(struct shim *, struct err *e);
 
 /* NULL: there is no such device. */

@@ -122,11 +122,11 @@ static void finish_checks(struct shim *s)
   s->checked = NULL;
 }
 
-/* Of a process that only asked which GPUs there are, as nvidia-smi does and what packages start to find that out, unless
- * it is the program itself. Its report would take the name of the file of the program that started it. */
+/* Of a process that only asked which GPUs there are, as packages start some to find that out, unless it is the program
+ * itself. Its report would take the name of the file of the program that started it. */
 static bool has_nothing_to_tell(const struct shim *s)
 {
-  return !s->contexts.had_any && (s->asked_nvml || s->options.program != (uint64_t)getpid());
+  return !s->contexts.had_any && s->options.program != (uint64_t)getpid();
 }
 
 static void write_files(struct shim *s, uint64_t total)

@@ -37,11 +37,16 @@ static struct activity *new_activity(const struct shim *s)
   return activity_new(&s->options.activity, p, s->boards.n, PS_PER_NS);
 }
 
-static bool bring_up(struct shim *s, struct err *e)
+static bool learn(struct shim *s, struct err *e)
 {
   const char *text = program_is_guest(s) ? s->program.options : getenv(EXEC_OPTIONS_VARIABLE);
   TRY(exec_options_parse(&s->options, text, e));
   if (program_is_guest(s)) s->options.max_insts = 0; /* those of its CPU are meant */
+  return boards_learn(s, e);
+}
+
+static bool bring_up(struct shim *s, struct err *e)
+{
   if (s->options.trace &&
       !(s->trace = trace_export_new(s->options.trace, TRACE_XZ, TRACE_VERSION, e)))
     return false;
@@ -122,17 +127,37 @@ void shim_come_back(struct shim *s, void *thread, unsigned threads)
   for (unsigned i = 0; i < s->boards.n; i++) simulator_renew_threads(s->boards.of[i].simulator, threads);
 }
 
+static CUresult failure(const struct shim *s)
+{
+  return s->failed_as ? s->failed_as : CUDA_ERROR_NO_DEVICE;
+}
+
+static CUresult fail(struct shim *s, const struct err *e)
+{
+  s->failed = true;
+  if (e->msg[0]) shim_say("%s", e->msg);
+  return failure(s);
+}
+
+CUresult shim_learn(struct shim *s)
+{
+  struct err e = {""};
+  if (s->failed) return failure(s);
+  if (s->known) return CUDA_SUCCESS;
+  s->known = learn(s, &e);
+  return s->known ? CUDA_SUCCESS : fail(s, &e);
+}
+
 CUresult shim_up(struct shim *s)
 {
   struct err e = {""};
   if (s->starved) return CUDA_ERROR_OUT_OF_MEMORY;
   if (s->forked) return CUDA_ERROR_NOT_INITIALIZED;
   if (s->up) return CUDA_SUCCESS;
-  if (s->failed) return s->failed_as ? s->failed_as : CUDA_ERROR_NO_DEVICE;
+  const CUresult r = shim_learn(s);
+  if (r != CUDA_SUCCESS) return r;
   s->up = bring_up(s, &e) && s->boards.n;
-  s->failed = !s->up;
-  if (s->failed && e.msg[0]) shim_say("%s", e.msg);
-  if (s->failed) return s->failed_as ? s->failed_as : CUDA_ERROR_NO_DEVICE;
+  if (!s->up) return fail(s, &e);
   s->parts = parts;
   s->pid = getpid(); /* perhaps a child of the process in which the library was loaded: this one uses the GPU */
   watch_process(s);

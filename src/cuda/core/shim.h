@@ -93,9 +93,8 @@ struct shim {
   struct interposed *interposed; /* interpose.c: under the run-time linker's lock */
 
   /* The GPUs */
-  bool up, failed; /* they are there; they cannot be (said once) */
+  bool known, up, failed; /* which there are; they are there; they cannot be (said once) */
   unsigned nvml_users; /* calls of nvmlInit that nvmlShutdown has not ended */
-  bool asked_nvml;
   struct exec_options options;
   struct boards boards;
   struct ranks *ranks;   /* processes that do the same, of which this is one (board_ranks.h); NULL: it is alone */
@@ -172,6 +171,8 @@ struct shim {
   struct call_mark call_mark;   /* of the call under way */
 };
 
+/* For who only asks which GPUs there are (NVML): a process that has asked may fork, and its child use them. Lock held. */
+CUresult shim_learn(struct shim *);
 /* Brings up the GPUs: presets, device memory. Lock held. */
 CUresult shim_up(struct shim *);
 /* This process goes on with it where another one was saved (docs/checkpoints.md). */

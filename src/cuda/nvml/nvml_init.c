@@ -35,13 +35,13 @@ nvmlReturn_t nvml_text(char *to, unsigned bytes, const char *text)
   return NVML_SUCCESS;
 }
 
-/* A machine whose GPUs are all hidden from CUDA still has them. */
+/* A machine whose GPUs are all hidden from CUDA still has them. Of other clients of MPS the server knows. */
 static nvmlReturn_t start(struct shim *s)
 {
-  shim_up(s);
+  if (s->starved) return NVML_ERROR_MEMORY;
+  if (shim_learn(s) == CUDA_SUCCESS && s->options.mps) shim_up(s);
   if (!s->boards.topology) return NVML_ERROR_DRIVER_NOT_LOADED;
   s->nvml_users++;
-  s->asked_nvml = true;
   return NVML_SUCCESS;
 }
 
