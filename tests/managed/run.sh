@@ -73,4 +73,9 @@ alike dgx-a100 crowd 3 8 2
 MORE="--set gpu.memory_mib=9"
 alike 2x-rtx-3090-nvlink crowd 2 12 3
 alike 4x-rtx-4090-pcie crowd 4 12 4
+# pages that thrash at once, are pinned soon, and for short
+MORE="--set uvm.thrash_threshold=1 --set uvm.thrash_naps=2 --set uvm.thrash_lapse_us=200 --set uvm.thrash_pin=2 --set uvm.thrash_epoch=4"
+alike dgx-a100 crowd 3 2 5
+MORE="--set uvm.thrash_threshold=1 --set uvm.thrash_naps=3 --set uvm.thrash_pin=3 --set gpu.memory_mib=5"
+alike 4x-rtx-4090-pcie crowd 3 2 22
 exit "$bad"
