@@ -402,6 +402,10 @@ void live_copy(struct simulator *s, const struct live_copy *c, struct gmem *imag
 
 void live_prefetch(struct simulator *s, const struct live_prefetch *p, struct gmem *image, const struct sim_options *o)
 {
+  if (s->served) {
+    s->served->prefetch(s->server, p);
+    return;
+  }
   struct live *v = live_of(s);
   BUG_ON(!managed(s));
   if (!clock_of(s)->running) begin_with_copy(s, p->start_ps, image, o);

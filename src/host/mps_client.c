@@ -10,6 +10,7 @@
 #include "base/arith.h"
 #include "base/host_memory.h"
 #include "base/place.h"
+#include "host/mps_managed.h"
 #include "load/code_copy.h"
 #include "time/gpu/gpu.h"
 
@@ -76,7 +77,8 @@ static void free_image(struct mps_client *c, struct gmem *all)
 void mps_client_free(struct mps_client *c, struct gmem *all)
 {
   if (c->image) free_image(c, all);
-  places_free(c->places);
+  mem_free(c->placed);
+  mem_free(c->range);
   for (struct mps_program_code *next; c->code; c->code = next) {
     next = c->code->next;
     code_copy_free(c->code->copy);
@@ -172,7 +174,8 @@ bool mps_client_show(struct mps_client *c, const struct mps_shown *x, struct gme
   return true;
 }
 
-bool mps_client_placed(struct mps_client *c, const void *m, size_t bytes)
+/* Clients' addresses do not meet, so one table has the pages of all. */
+bool mps_client_placed(struct mps_client *c, struct simulator *s, const void *m, size_t bytes)
 {
   enum { HOST_NODE = 1 }; /* of a GPU's own machine: the node behind it is its socket */
   struct mps_placed x;
@@ -180,9 +183,17 @@ bool mps_client_placed(struct mps_client *c, const void *m, size_t bytes)
   if (bytes != sizeof x) return false;
   memcpy(&x, m, sizeof x);
   if (((x.addr | x.bytes) & page) || x.addr >= end || x.bytes > end - x.addr) return false;
-  if (!c->places) c->places = places_new();
-  places_set(c->places, x.addr, x.bytes, x.at_host ? HOST_NODE : -1);
+  simulator_place(s, x.addr, x.bytes, x.at_host ? HOST_NODE : -1);
+  if (!x.at_host) return true;
+  c->placed = mem_more(c->placed, c->n_placed, &c->room_placed, sizeof *c->placed);
+  c->placed[c->n_placed++] = x;
   return true;
+}
+
+void mps_client_unplace(struct mps_client *c, struct simulator *s)
+{
+  for (; c->n_placed; c->n_placed--)
+    simulator_place(s, c->placed[c->n_placed - 1].addr, c->placed[c->n_placed - 1].bytes, -1);
 }
 
 /* --- code --------------------------------------------------------------------------------------- */
@@ -397,6 +408,18 @@ struct mps_work *mps_client_copy(struct mps_client *c, unsigned number, const vo
   return w;
 }
 
+struct mps_work *mps_client_prefetch(struct mps_client *c, const void *message, size_t bytes)
+{
+  struct live_prefetch p;
+  if (bytes != sizeof p) return NULL;
+  memcpy(&p, message, bytes);
+  if (!mps_managed_has(c, p.addr, p.bytes)) return NULL;
+  struct mps_work *w = mem_zeroed(1, sizeof *w);
+  *w = (struct mps_work){.client = c, .who = p.who, .start = p.start_ps, .prefetch = p};
+  w->prefetch.who = w;
+  return w;
+}
+
 bool mps_work_before(const struct mps_work *a, const struct mps_work *b)
 {
   if (a->start != b->start) return a->start < b->start;
@@ -409,7 +432,7 @@ struct live_launch mps_work_launch(const struct mps_work *w, struct gmem *all)
   struct mps_launch *l = w->launch;
   return (struct live_launch){.launch = &l->launch, .start_ps = w->start, .priority = l->priority, .beside = l->beside,
                               .prepared = l->prepared,
-                              .who = (void *)(uintptr_t)w, .image = all, .places = w->client->places};
+                              .who = (void *)(uintptr_t)w, .image = all};
 }
 
 void mps_work_free(struct mps_work *w)

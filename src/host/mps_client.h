@@ -11,6 +11,8 @@
 
 struct mps_client;
 struct mps_mapping;
+struct mps_range;
+struct simulator;
 struct mps_program_code;
 
 struct mps_ended {
@@ -37,7 +39,10 @@ struct mps_client {
   uint64_t until;         /* ps: asks that time passes to there */
   uint32_t n_work;        /* given and not ended */
   struct gmem *image;     /* NULL: none yet */
-  struct places *places;  /* of it: pages at the host; NULL: all are the GPU's */
+  struct mps_placed *placed; /* of it: pages at the host */
+  uint32_t n_placed, room_placed;
+  struct mps_range *range; /* managed memory of it (mps_managed.h) */
+  uint32_t n_ranges, room_ranges;
   struct mps_mapping *mapping; /* host memory in it */
   struct mps_program_code *code;
   struct func_heap *heap;
@@ -58,7 +63,8 @@ struct mps_work {
   void *who; /* the client's */
   uint64_t start, sequence;
   struct live_copy copy;
-  struct mps_launch *launch; /* NULL: it is a copy */
+  struct live_prefetch prefetch; /* bytes: 0: it is none */
+  struct mps_launch *launch; /* NULL: it is a copy, or a prefetch */
 };
 
 struct mps_client *mps_client_new(unsigned number, pid_t, const struct mps_asker *);
@@ -70,7 +76,9 @@ bool mps_client_memory(struct mps_client *, const void *, size_t, unsigned page_
 bool mps_client_allocated(struct mps_client *, const void *, size_t, struct gmem *all);
 bool mps_client_released(struct mps_client *, const void *, size_t, struct gmem *all);
 bool mps_client_show(struct mps_client *, const struct mps_shown *, struct gmem *all); /* false: it is not there */
-bool mps_client_placed(struct mps_client *, const void *, size_t);
+bool mps_client_placed(struct mps_client *, struct simulator *, const void *, size_t);
+/* Nothing is placed any more. */
+void mps_client_unplace(struct mps_client *, struct simulator *);
 bool mps_client_code(struct mps_client *, const void *, size_t);
 /* What it says while it is asked. */
 bool mps_client_thread(struct mps_client *, const void *, size_t, uint64_t *answer);
@@ -78,6 +86,7 @@ bool mps_client_reply(struct mps_client *, const void *, size_t);
 /* Work that they announce; NULL: nonsense. */
 struct mps_work *mps_client_launch(struct mps_client *, const void *, size_t, const struct params *);
 struct mps_work *mps_client_copy(struct mps_client *, unsigned number, const void *, size_t);
+struct mps_work *mps_client_prefetch(struct mps_client *, const void *, size_t);
 
 bool mps_work_before(const struct mps_work *, const struct mps_work *);
 struct live_launch mps_work_launch(const struct mps_work *, struct gmem *all);

@@ -58,6 +58,7 @@ struct mps_link {
   struct mps_counted *counted; /* of `ended` */
   struct mps_stays *stays;     /* likewise */
   uint64_t now, ctas_done, heap;
+  struct uvm_machine *managed; /* what was told of it; NULL: nothing yet */
   const struct isa *isa;      /* of its launches */
   struct sim_options options; /* of the last launch: its poll */
 };
@@ -155,6 +156,65 @@ bool mps_link_show(struct mps_link *k, uint64_t addr, uint64_t bytes, int file, 
 static void place_there(void *k, uint64_t addr, uint64_t bytes, bool at_host)
 {
   say(k, MPS_PLACED, &(struct mps_placed){addr, bytes, at_host}, sizeof(struct mps_placed));
+}
+
+/* --- managed memory ----------------------------------------------------------------------------- */
+
+static void place_nowhere(void *ctx, unsigned gpu, uint64_t addr, uint64_t bytes, int node)
+{
+  (void)ctx, (void)gpu, (void)addr, (void)bytes, (void)node; /* the GPU is the server's */
+}
+
+static struct uvm_machine *manage_there(void *link, const struct params *p)
+{
+  enum { SOCKET = 1 };
+  struct mps_link *k = link;
+  const struct uvm_config c = {.params = p, .socket = SOCKET};
+  if (k->managed) return k->managed;
+  k->managed = uvm_machine_new(&c, 1, p->uvm_ats);
+  k->managed->space.place = place_nowhere;
+  return k->managed;
+}
+
+/* Pages that have come to the GPU leave the program's mapping. */
+static void take_block(struct mps_link *k, const struct mps_block *x)
+{
+  const struct uvm_range *r = uvm_space_range(&k->managed->space, x->addr);
+  unsigned n_pages;
+  uint64_t base;
+  if (!r) return;
+  struct uvm_block *b = uvm_range_block(r, x->addr, &n_pages, &base);
+  struct page_set come = x->there;
+  page_set_remove(&come, &b->gpu[0].there);
+  b->host = x->host;
+  b->gpu[0].there = x->there;
+  for (unsigned first = 0, n; k->managed->moved && (n = page_set_run(&come, &first)) != 0; first += n)
+    k->managed->moved(k->managed->ctx, base + ((uint64_t)first << UVM_PAGE_BITS), (uint64_t)n << UVM_PAGE_BITS);
+}
+
+static bool take_managed(struct mps_link *k, struct uvm_host_fault *f)
+{
+  struct mps_managed h;
+  struct mps_block b;
+  if (!get(k, &h, sizeof h)) return false;
+  struct uvm_gpu *g = &k->managed->space.gpu[0];
+  *f = h.fault;
+  g->stats = h.stats;
+  g->room = h.room;
+  for (uint64_t i = 0; i < h.n_blocks; i++) {
+    if (!get(k, &b, sizeof b)) return false;
+    take_block(k, &b);
+  }
+  return true;
+}
+
+static struct uvm_host_fault act_there(void *link, const struct uvm_op *o)
+{
+  struct mps_link *k = link;
+  struct uvm_host_fault f = {0};
+  if (o->kind == UVM_OP_ADD || o->kind == UVM_OP_REMOVE) uvm_machine_do(k->managed, o);
+  if (!say(k, MPS_MANAGED, o, sizeof *o) || !take_managed(k, &f)) return (struct uvm_host_fault){0};
+  return f;
 }
 
 void mps_link_print(struct mps_link *k, FILE *const *f)
@@ -324,6 +384,13 @@ static void copy_there(void *link, const struct live_copy *c)
   struct mps_link *k = link;
   say(k, MPS_COPY, c, sizeof *c);
   add_work(k, c->who, NULL);
+}
+
+static void prefetch_there(void *link, const struct live_prefetch *p)
+{
+  struct mps_link *k = link;
+  say(k, MPS_PREFETCH, p, sizeof *p);
+  add_work(k, p->who, NULL);
 }
 
 static void forget_ended(struct mps_link *k)
@@ -506,7 +573,8 @@ static int run_there(void *link, uint64_t until, bool (*window)(void *, uint64_t
     }
     ok = ok && get(k, &a, sizeof a) && (a.stop != MPS_QUESTION || take_question(k, window, ctx));
   } while (ok && a.stop == MPS_QUESTION);
-  if (!ok || !take_ends(k, a.n_ends) || !take_print(k, a.print_bytes)) {
+  struct uvm_host_fault none;
+  if (!ok || !take_ends(k, a.n_ends) || !take_print(k, a.print_bytes) || (a.managed && !take_managed(k, &none))) {
     end_all(k, RUN_FAULT);
     return LIVE_ENDED;
   }
@@ -575,7 +643,8 @@ static uint64_t ctas_there(const void *link)
 }
 
 const struct gpu_server mps_link_server = {
-    .open = open_there, .copy = copy_there, .run = run_there, .take = take_there, .cut = cut_there,
+    .open = open_there, .copy = copy_there, .prefetch = prefetch_there, .manage = manage_there, .act = act_there,
+    .run = run_there, .take = take_there, .cut = cut_there,
     .count = count_there, .copies = copies_there, .busy = is_busy_there, .now = now_there, .ctas_done = ctas_there,
     .place = place_there,
 };

@@ -11,6 +11,7 @@
 #include "base/host_memory.h"
 #include "base/place.h"
 #include "host/mps_client.h"
+#include "host/mps_managed.h"
 #include "host/perfetto.h"
 #include "host/usage.h"
 
@@ -21,6 +22,7 @@ struct mps_server {
   struct sim_options options;
   struct simulator *simulator;
   struct gmem *image; /* what all clients have */
+  struct uvm_machine *managed; /* NULL: no client has any */
   struct mps_page *page;
   struct mps_ears ears;
   mps_send_fn *send;
@@ -118,6 +120,8 @@ static void free_client(struct mps_server *s, unsigned i)
 {
   struct mps_client *c = s->client[i];
   if (c->in) give_back(s, c);
+  if (s->managed) mps_managed_end(c, s->managed);
+  mps_client_unplace(c, s->simulator);
   mps_client_free(c, s->image);
   s->client[i] = NULL;
   if (!clients(s)) atomic_store(&s->page->fault, FAULT_NONE); /* the GPU's context is made anew */
@@ -200,6 +204,33 @@ static bool hear_thread(struct mps_server *s, unsigned i, const void *m, size_t 
   return true;
 }
 
+/* What has changed of its managed memory; `fault`: of what it has said, else nothing. */
+static void tell_managed(struct mps_server *s, unsigned i, const struct uvm_host_fault *fault)
+{
+  const struct uvm_gpu *g = &s->managed->space.gpu[0];
+  struct mps_managed h = {.fault = *fault, .room = g->room, .stats = g->stats};
+  struct mps_block *block = NULL;
+  uint32_t n = 0, room = 0;
+  uint64_t cursor = 0;
+  for (struct mps_block b; mps_managed_next(s->client[i], s->managed, &cursor, &b);) {
+    block = mem_more(block, n, &room, sizeof *block);
+    block[n++] = b;
+  }
+  h.n_blocks = n;
+  s->send(s->ctx, i, &h, sizeof h);
+  s->send(s->ctx, i, block, n * sizeof *block);
+  mem_free(block);
+}
+
+static bool hear_managed(struct mps_server *s, unsigned i, const void *m, size_t bytes)
+{
+  struct uvm_host_fault f = {0};
+  if (!s->managed) s->managed = simulator_manage(s->simulator);
+  if (!mps_managed_act(s->client[i], s->managed, m, bytes, &f)) return false;
+  tell_managed(s, i, &f);
+  return true;
+}
+
 static bool hear_run(struct mps_client *c, const void *m, size_t bytes)
 {
   if (bytes != sizeof c->until || c->asks) return false;
@@ -218,10 +249,12 @@ bool mps_server_hear(struct mps_server *s, unsigned i, const struct mps_head *h,
   case MPS_ALLOCATED: return mps_client_allocated(c, m, h->bytes, s->image);
   case MPS_RELEASED: return mps_client_released(c, m, h->bytes, s->image);
   case MPS_SHOWN: return hear_shown(s, i, m, h->bytes);
-  case MPS_PLACED: return mps_client_placed(c, m, h->bytes);
+  case MPS_PLACED: return mps_client_placed(c, s->simulator, m, h->bytes);
   case MPS_CODE: return mps_client_code(c, m, h->bytes);
   case MPS_OPEN: return queue(s, mps_client_launch(c, m, h->bytes, &s->params));
   case MPS_COPY: return queue(s, mps_client_copy(c, i, m, h->bytes));
+  case MPS_PREFETCH: return queue(s, mps_client_prefetch(c, m, h->bytes));
+  case MPS_MANAGED: return hear_managed(s, i, m, h->bytes);
   case MPS_RUN: return hear_run(c, m, h->bytes);
   case MPS_PAUSE: return c->pressed = true;
   case MPS_THREAD: return hear_thread(s, i, m, h->bytes);
@@ -320,6 +353,10 @@ static void begin_work(struct mps_server *s)
   while (s->first && !live_full(s->simulator)) {
     struct mps_work *w = s->first;
     s->first = w->next;
+    if (w->prefetch.bytes) {
+      live_prefetch(s->simulator, &w->prefetch, s->image, &s->options);
+      continue;
+    }
     if (!w->launch) {
       live_copy(s->simulator, &w->copy, s->image, &s->options);
       continue;
@@ -391,7 +428,8 @@ static void answer(struct mps_server *s, unsigned i)
   struct mps_client *c = s->client[i];
   struct mps_answer a = {.stop = c->n_ends ? LIVE_ENDED : c->until <= s->now ? LIVE_REACHED : LIVE_ASKED,
                          .now = s->now, .ctas_done = live_ctas_done(s->simulator), .n_ends = c->n_ends,
-                         .heap = c->heap && func_heap_asked(c->heap) ? c->heap_at : 0};
+                         .heap = c->heap && func_heap_asked(c->heap) ? c->heap_at : 0, .managed = c->n_ranges != 0};
+  const struct uvm_host_fault none = {0};
   const char *text = mps_client_printed(c, &a.print_bytes);
   c->asks = c->pressed = false;
   s->send(s->ctx, i, &a, sizeof a);
@@ -403,6 +441,7 @@ static void answer(struct mps_server *s, unsigned i)
     s->send(s->ctx, i, e->stays.state, e->end.n_states * sizeof *e->stays.state);
   }
   s->send(s->ctx, i, text, a.print_bytes);
+  if (a.managed) tell_managed(s, i, &none);
   mps_client_told(c);
   mps_client_print_over(c);
 }

@@ -12,6 +12,7 @@
 #include "host/sm_stays.h"
 #include "host/usage.h"
 #include "load/code_copy.h"
+#include "time/uvm/uvm_machine.h"
 
 /* Client CUDA contexts per device of a server (NVIDIA, Multi-Process Service, "Client-server Architecture": 48 since
  * Volta). */
@@ -39,6 +40,8 @@ enum mps_kind {
   MPS_COPY,      /* struct live_copy */
   MPS_RUN,       /* uint64_t: time may pass until then, ps; answered by mps_answer */
   MPS_PAUSE,     /* nothing: the answer is wanted now */
+  MPS_PREFETCH,  /* struct live_prefetch */
+  MPS_MANAGED,   /* struct uvm_op; answered by mps_managed */
   MPS_THREAD,    /* struct mps_thread_op, its bytes: while it has a question; answered by a uint64_t */
   MPS_REPLY,     /* struct mps_reply: to its question */
   MPS__N
@@ -127,6 +130,21 @@ struct mps_answer {
   uint64_t now, ctas_done;
   uint64_t heap; /* of the client's, where it begins, if a kernel has asked for a block of it; else 0 */
   uint32_t n_ends, print_bytes; /* n_ends times struct mps_end and what it counted, then what kernels have printed */
+  uint32_t managed;             /* … then struct mps_managed */
+};
+
+/* Of managed memory of the client, then n_blocks times struct mps_block: those that have changed. Counts are of all
+ * clients. */
+struct mps_managed {
+  struct uvm_host_fault fault;
+  uint64_t room;
+  struct uvm_stats stats;
+  uint64_t n_blocks;
+};
+
+struct mps_block {
+  uint64_t addr;
+  struct page_set host, there;
 };
 
 /* Behind it: of a launch that was alone in its run its counters (gpu_count_report), its books (gpu_books) and its
@@ -150,7 +168,8 @@ static inline uint64_t mps_build(void)
 {
   const uint64_t size[] = {code_copy_build(), sizeof(struct mps_open), sizeof(struct live_copy),
                            sizeof(struct mps_end), sizeof(struct sm_stay), sizeof(struct sm_state),
-                           sizeof(struct mps_question), sizeof(struct mps_reply)};
+                           sizeof(struct mps_question), sizeof(struct mps_reply), sizeof(struct uvm_op),
+                           sizeof(struct mps_managed)};
   uint64_t hash = 0xcbf29ce484222325u;
   for (unsigned i = 0; i < sizeof size / sizeof *size; i++) hash = (hash ^ size[i]) * 0x100000001b3u;
   return hash;

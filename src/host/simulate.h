@@ -147,6 +147,9 @@ void simulator_place_at_host(struct simulator *, uint64_t addr, uint64_t bytes);
 /* Its managed memory, from now on, of a GPU that has been surrounded and is alone; NULL: it has not. */
 struct uvm_machine;
 struct uvm_machine *simulator_manage(struct simulator *);
+/* The host does this to it; what uvm_host_touch says. */
+struct uvm_op;
+struct uvm_host_fault simulator_act_managed(struct simulator *, struct uvm_machine *, const struct uvm_op *);
 /* How bytes of the host's program are reached; NULL: they are this process's. Of one that has been surrounded. */
 struct program_memory;
 void simulator_set_program(struct simulator *, const struct program_memory *);

@@ -73,7 +73,13 @@ void simulator_place_at_host(struct simulator *s, uint64_t addr, uint64_t bytes)
 
 struct uvm_machine *simulator_manage(struct simulator *s)
 {
+  if (s->served) return s->served->manage(s->server, s->params);
   return s->around ? surroundings_manage(s->around) : NULL;
+}
+
+struct uvm_host_fault simulator_act_managed(struct simulator *s, struct uvm_machine *m, const struct uvm_op *o)
+{
+  return s->served ? s->served->act(s->server, o) : uvm_machine_do(m, o);
 }
 
 void simulator_set_program(struct simulator *s, const struct program_memory *program)

@@ -24,6 +24,10 @@ fi
   not_ok build "$(grep -m 1 error "$scratch/log")"
 "$nvcc" -arch=sm_86 -std=c++14 -w -cudart shared -rdc=true -o "$scratch/children" tests/mps/children.cu -lcudadevrt >"$scratch/log" 2>&1 ||
   not_ok "build children" "$(grep -m 1 error "$scratch/log")"
+for source in swing crowd; do
+  "$nvcc" -arch=sm_86 -std=c++14 -cudart shared -o "$scratch/$source" "tests/managed/$source.cu" >"$scratch/log" 2>&1 ||
+    not_ok "build $source" "$(grep -m 1 error "$scratch/log")"
+done
 program=program
 
 # one NAME OPTION... -- ARGUMENT...: what the processes print, sorted, in NAME.out.
@@ -101,7 +105,6 @@ near "an engine is shared" "$(us twos 1)" "$(sum "2 * $(us two 0)")" 1
 
 one values --share mps -- values
 says values "0: 0 wrong" "1: 0 wrong" "kernel of factor 3" "kernel of factor 4"
-if [ "$(grep -c "managed memory does not move" "$scratch/values.err")" = 2 ]; then ok "managed memory: said once"; else not_ok "managed memory: said once" "$(head -n 3 "$scratch/values.err")"; fi
 one fault --share mps -- fault
 says fault "0: cudaErrorIllegalAddress" "1: cudaErrorIllegalAddress" "2: cudaErrorMpsServerNotReady" "3: cudaSuccess"
 one nvml --share mps -- nvml
@@ -112,6 +115,39 @@ CUDA_MPS_PINNED_DEVICE_MEM_LIMIT=0=2G,1=1M one limit --share mps -- memory
 says limit "0: cudaErrorMemoryAllocation, 25 % left" "1: cudaErrorMemoryAllocation, 25 % left"
 one clients --share mps -- clients 49
 says clients "cudaErrorMpsMaxClientsReached"
+
+# Managed memory (tests/managed/swing.cu, crowd.cu): one driver has that of all clients. A client alone has the times and counts that it has without the
+# service. Two that each change a page in turn with the GPU move it eight times each way and have it pinned (tests/managed/check_thrash.py says why);
+# counts are of the GPU, so those of who ends last are the sum. With less memory than both want, blocks of both make room.
+managed() { # NAME OPTION... -- COMMAND: NAME.json*
+  local name=$1 options=()
+  shift
+  while [ "$1" != -- ]; do options+=("$1") && shift; done
+  rm -f "$scratch/$name.json"*
+  (cd "$scratch" && timeout 300 "$bin" exec --gpu rtx-3070 --set gpu.sms=8 --quiet "${options[@]}" --json "$name.json" bash -c "$2") >"$scratch/$name.out" 2>"$scratch/$name.err" ||
+    echo "failed: $(head -n 1 "$scratch/$name.err")" >>"$scratch/$name.out"
+}
+most() { # NAME KEY: the largest of its processes
+  sed -n "s/^ *\"$2\": \([0-9]*\),*$/\1/p" "$scratch/$1.json"* | sort -n | tail -n 1
+}
+turns="h:0$(printf ' 0:0 h:0%.0s' {1..12})"
+managed turns_none -- "exec ./swing 3 $turns 0:1 h:2 b:30"
+managed turns_alone --share mps -- "exec ./swing 3 $turns 0:1 h:2 b:30"
+if cmp -s "$scratch/turns_none.json" "$scratch/turns_alone.json"; then ok "managed memory of a client alone as without"; else not_ok "managed memory of a client alone as without" "$(diff "$scratch/turns_none.json" "$scratch/turns_alone.json" | head -n 4)"; fi
+managed turns_two --share mps -- "./swing 1 $turns & ./swing 1 $turns & wait"
+says turns_two right right
+if [ "$(most turns_two pinned_bytes) $(most turns_two migrated_to_gpu_bytes) $(most turns_two migrated_to_host_bytes)" = "8192 65536 65536" ]; then
+  ok "managed memory of two clients thrashes as of one"
+else
+  not_ok "managed memory of two clients thrashes as of one" "$(most turns_two pinned_bytes) $(most turns_two migrated_to_gpu_bytes)"
+fi
+for threads in 1 3; do
+  managed "crowd$threads" --share mps --threads "$threads" --set gpu.memory_mib=7 -- "./crowd 1 4 1 & ./crowd 1 4 2 & wait"
+  cat "$scratch/crowd$threads.json"* | grep -v waited_in_own_code | sort >"$scratch/crowd$threads.all"
+done
+says crowd1 right right
+if [ "$(most crowd1 evictions)" -gt 0 ]; then ok "managed memory of clients makes room"; else not_ok "managed memory of clients makes room" "no evictions"; fi
+if cmp -s "$scratch/crowd1.all" "$scratch/crowd3.all"; then ok "managed memory of clients: the same for one and three host threads"; else not_ok "managed memory of clients: the same for one and three host threads" "$(diff "$scratch/crowd1.all" "$scratch/crowd3.all" | head -n 4)"; fi
 
 # When CTAs of clients are on which SM, and their copies: a file for each, which are one file one behind the other. The same on every run.
 timelines() { # NAME OPTION... -- ARGUMENT...: NAME.all of all, NAME.sums

@@ -17,7 +17,8 @@ struct touched {
 };
 
 struct managed {
-  struct uvm_machine *uvm;
+  struct simulator *simulator;
+  struct uvm_machine *uvm; /* of a client of a server: what that has told of it */
   int pagemap;
   struct touched *touched; /* in the order of addresses */
   uint32_t n_touched, room_touched, served;
@@ -25,6 +26,12 @@ struct managed {
 
 enum { HOST_PAGE = 4096, PAGE = 1 << UVM_PAGE_BITS, BLOCK = 1 << UVM_BLOCK_BITS, LEAF = UVM_LEAF_PAGES * PAGE };
 _Static_assert((int)PAGE == (int)HOST_PAGE, "a page of the driver is one of the host");
+
+/* What is done to it: here, or by who has the GPU. */
+static struct uvm_host_fault act(const struct managed *m, const struct uvm_op *o)
+{
+  return simulator_act_managed(m->simulator, m->uvm, o);
+}
 
 /* --- life --------------------------------------------------------------------------------------- */
 
@@ -65,7 +72,7 @@ static struct managed *start(struct shim *s)
     return NULL;
   }
   struct managed *m = mem_zeroed(1, sizeof *m);
-  *m = (struct managed){ .uvm = u, .pagemap = pagemap };
+  *m = (struct managed){ .simulator = x->of[0].simulator, .uvm = u, .pagemap = pagemap };
   u->moved = moved;
   u->ctx = s;
   return m;
@@ -88,21 +95,22 @@ static void count_room(const struct shim *s)
 {
   for (unsigned i = 0; i < s->boards.n; i++) {
     const struct board *b = &s->boards.of[i];
-    const uint64_t bytes = board_memory_bytes(b);
-    s->memory.managed->uvm->space.gpu[driver_of(b)->gpu].room = (bytes > b->bytes ? bytes - b->bytes : 0) / BLOCK;
+    const struct uvm_op o = { .kind = UVM_OP_ROOM, .gpu = driver_of(b)->gpu, .n = memory_left(b) / BLOCK };
+    if (o.n != s->memory.managed->uvm->space.gpu[o.gpu].room) act(s->memory.managed, &o);
   }
 }
 
 void managed_add(struct shim *s, const struct block *b)
 {
   madvise((void *)(uintptr_t)b->addr, b->mapped, MADV_NOHUGEPAGE);
-  uvm_space_add(&s->memory.managed->uvm->space, b->addr, b->bytes, driver_of(b->board)->cfg.socket);
+  act(s->memory.managed, &(struct uvm_op){ .kind = UVM_OP_ADD, .addr = b->addr, .bytes = b->bytes,
+                                           .socket = driver_of(b->board)->cfg.socket });
   count_room(s);
 }
 
 void managed_remove(struct shim *s, const struct block *b)
 {
-  uvm_space_remove(&s->memory.managed->uvm->space, b->addr);
+  act(s->memory.managed, &(struct uvm_op){ .kind = UVM_OP_REMOVE, .addr = b->addr });
 }
 
 unsigned managed_stats(const struct shim *s, struct uvm_stats *out, unsigned n)
@@ -138,7 +146,8 @@ static void tell_written(const struct managed *m, const struct block *b, uint64_
     if (sum_of(b, at) == b->sums[(at - b->addr) / LEAF]) empty_mapping(at, LEAF);
     else page_set_join(&written, &leaf);
   }
-  uvm_host_wrote(m->uvm, base, &written);
+  if (page_set_empty(&written)) return;
+  act(m, &(struct uvm_op){ .kind = UVM_OP_WROTE, .addr = base, .pages = written });
 }
 
 /* Pages that the host has, and GPUs as well. */
@@ -164,6 +173,16 @@ static void note_touched(struct managed *m, const struct uvm_block *b, uint64_t 
   m->touched[m->n_touched++] = (struct touched){ base, on };
 }
 
+/* Whether nobody has some of them. */
+static bool has_fresh(const struct managed *m, const struct uvm_block *b, const struct page_set *pages)
+{
+  const struct page_set on = uvm_block_on_gpus(&m->uvm->space, b);
+  struct page_set fresh = *pages;
+  page_set_remove(&fresh, &on);
+  page_set_remove(&fresh, &b->host);
+  return !page_set_empty(&fresh);
+}
+
 /* Pages [start, end) have been touched, and count as their whole big pages. Those that are nowhere are the host's. */
 static void touch(struct shim *s, const struct uvm_range *r, uint64_t start, uint64_t end)
 {
@@ -181,7 +200,7 @@ static void touch(struct shim *s, const struct uvm_range *r, uint64_t start, uin
       const struct page_set both = copies(m, block);
       tell_written(m, b, base, &both, &pages);
     }
-    uvm_host_finds(m->uvm, base, &pages);
+    if (has_fresh(m, block, &pages)) act(m, &(struct uvm_op){ .kind = UVM_OP_FINDS, .addr = base, .pages = pages });
     note_touched(m, block, base, &pages);
   }
 }
@@ -250,7 +269,8 @@ static uint64_t serve(struct shim *s, const struct touched *t)
 {
   struct managed *m = s->memory.managed;
   if (!uvm_space_range(&m->uvm->space, t->base)) return 0;
-  const struct uvm_host_fault f = uvm_host_touch(m->uvm, t->base, &t->pages, s->time.now);
+  const struct uvm_host_fault f = act(m, &(struct uvm_op){ .kind = UVM_OP_TOUCH, .addr = t->base, .pages = t->pages,
+                                                           .now = s->time.now });
   s->time.now += f.took;
   return f.until;
 }
@@ -278,7 +298,7 @@ static uint32_t gpus_of(const struct shim *s, board_mask boards)
 
 void managed_advise(struct shim *s, struct block *b, uint64_t first, uint64_t end, const struct advice *a)
 {
-  struct uvm_space *x = &s->memory.managed->uvm->space;
+  const struct uvm_space *x = &s->memory.managed->uvm->space;
   const bool device = a->preferred.type == LOCATION_DEVICE;
   struct uvm_policy p = { .read_mostly = a->read_mostly && !x->coherent, .prefers = UVM_NOWHERE };
   if (p.read_mostly && !b->sums) b->sums = shim_alloc(b->mapped / LEAF * sizeof *b->sums);
@@ -286,7 +306,8 @@ void managed_advise(struct shim *s, struct block *b, uint64_t first, uint64_t en
   if (x->coherent || p.prefers == UVM_HOST) p.at_host = UINT32_MAX;
   else p.at_host = gpus_of(s, a->accessed_by);
   p.at_peers = gpus_of(s, a->accessed_by);
-  uvm_space_advise(x, uvm_space_range(x, b->addr), first / PAGE, (end - first) / PAGE, &p);
+  act(s->memory.managed, &(struct uvm_op){ .kind = UVM_OP_ADVISE, .addr = b->addr, .first = first / PAGE,
+                                           .n = (end - first) / PAGE, .policy = p });
 }
 
 /* --- copies --------------------------------------------------------------------------------------- */
@@ -332,23 +353,6 @@ uint64_t managed_fault_ps(const struct shim *s, uint64_t addr)
   return (uint64_t)s->boards.of[0].preset.params.uvm_host_fault_ns * PS_PER_NS;
 }
 
-/* Pages of a block that a GPU writes. */
-static void written(struct shim *s, unsigned gpu, const struct uvm_range *r, uint64_t base, struct page_set *pages)
-{
-  struct uvm_space *x = &s->memory.managed->uvm->space;
-  unsigned n_pages;
-  const struct uvm_block *b = uvm_range_block(r, base, &n_pages, &base);
-  uvm_space_collapse(x, r, base, gpu, pages);
-  const struct page_set on = uvm_block_on_gpus(x, b);
-  page_set_remove(pages, &on);
-  page_set_remove(pages, &b->host);
-  const bool full = page_set_empty(&b->gpu[gpu].there) && x->gpu[gpu].resident >= x->gpu[gpu].room;
-  if (page_set_empty(pages) || full) return;
-  x->gpu[gpu].stats.filled += uvm_bytes(pages);
-  uvm_space_arrive(x, r, base, gpu, pages, pages);
-  moved(s, base, (uint64_t)n_pages * PAGE);
-}
-
 void managed_written(struct shim *s, const struct board *by, uint64_t addr, uint64_t bytes)
 {
   const struct managed *m = s->memory.managed;
@@ -362,6 +366,6 @@ void managed_written(struct shim *s, const struct board *by, uint64_t addr, uint
     const uint64_t past = earlier(end, base + (uint64_t)n_pages * PAGE);
     const unsigned first = (unsigned)((at - base) / PAGE);
     page_set_add_range(&pages, first, (unsigned)((past - base + PAGE - 1) / PAGE) - first);
-    written(s, driver_of(by)->gpu, r, base, &pages);
+    act(m, &(struct uvm_op){ .kind = UVM_OP_WRITTEN, .gpu = driver_of(by)->gpu, .addr = base, .pages = pages });
   }
 }

@@ -299,8 +299,6 @@ static CUresult alloc_host(struct shim *s, void **p, uint64_t bytes, enum block_
   if (bytes == 0 || bytes > HOST_MAPPINGS_END - HOST_MAPPINGS) return CUDA_ERROR_INVALID_VALUE;
   const CUresult served = kind == BLOCK_MANAGED ? board_ranks_refuse(s, "managed memory") : CUDA_SUCCESS;
   if (served != CUDA_SUCCESS) return served;
-  if (kind == BLOCK_MANAGED && s->mps && shim_first_time(s, "managed memory of a client"))
-    shim_say("--share mps: managed memory does not move: kernels find it in the GPU's memory, without faults");
   uint64_t mapped = align_up(bytes, page);
   const bool moves = kind == BLOCK_MANAGED && page >= MANAGED_BLOCK && bytes <= MANAGED_MOST && managed_moves(s);
   const bool twice = moves || s->polls;
@@ -387,6 +385,7 @@ static void release(struct shim *s, const struct block *b)
   free(b->sums);
   advice_list_free(&b->advice);
   if (b->moves) managed_remove(s, b);
+  if (b->image) mps_unmapped(s, b->image);
   if (b->image) gmem_unmap(b->board->device.mem, b->image, b->mapped);
   if (b->mapped) mps_unmapped(s, (void *)(uintptr_t)(b->addr - inside));
   if (b->mapped) gmem_unmap(b->board->device.mem, (void *)(uintptr_t)(b->addr - inside), b->mapped);

@@ -164,7 +164,7 @@ struct uvm_host_fault uvm_host_touch(struct uvm_machine *m, uint64_t addr, const
   return f;
 }
 
-void uvm_host_wrote(struct uvm_machine *m, uint64_t base, const struct page_set *written)
+static void host_wrote(struct uvm_machine *m, uint64_t base, const struct page_set *written)
 {
   const struct uvm_range *r = uvm_space_range(&m->space, base);
   unsigned n_pages;
@@ -177,6 +177,43 @@ void uvm_host_wrote(struct uvm_machine *m, uint64_t base, const struct page_set 
     m->space.gpu[k].stats.collapsed += uvm_bytes(&gone);
     uvm_space_leave(&m->space, r, base, k, &gone);
   }
+}
+
+/* A copy of the GPU's writes pages of a block: those that nobody has touched are made there, if it has room. */
+static void written_by(struct uvm_machine *m, unsigned gpu, uint64_t addr, struct page_set pages)
+{
+  struct uvm_space *x = &m->space;
+  const struct uvm_range *r = uvm_space_range(x, addr);
+  unsigned n_pages;
+  uint64_t base;
+  if (!r) return;
+  const struct uvm_block *b = uvm_range_block(r, addr, &n_pages, &base);
+  uvm_space_collapse(x, r, base, gpu, &pages);
+  const struct page_set on = uvm_block_on_gpus(x, b);
+  page_set_remove(&pages, &on);
+  page_set_remove(&pages, &b->host);
+  if (page_set_empty(&pages) || uvm_space_full(x, b, gpu)) return;
+  x->gpu[gpu].stats.filled += uvm_bytes(&pages);
+  uvm_space_arrive(x, r, base, gpu, &pages, &pages);
+  if (m->moved) m->moved(m->ctx, base, (uint64_t)n_pages * PAGE);
+}
+
+struct uvm_host_fault uvm_machine_do(struct uvm_machine *m, const struct uvm_op *o)
+{
+  const struct uvm_host_fault nothing = {0};
+  switch (o->kind) {
+  case UVM_OP_ROOM: m->space.gpu[o->gpu].room = o->n; break;
+  case UVM_OP_ADD: uvm_space_add(&m->space, o->addr, o->bytes, o->socket); break;
+  case UVM_OP_REMOVE: uvm_space_remove(&m->space, o->addr); break;
+  case UVM_OP_ADVISE:
+    uvm_space_advise(&m->space, uvm_space_range(&m->space, o->addr), o->first, o->n, &o->policy);
+    break;
+  case UVM_OP_FINDS: uvm_host_finds(m, o->addr, &o->pages); break;
+  case UVM_OP_TOUCH: return uvm_host_touch(m, o->addr, &o->pages, o->now);
+  case UVM_OP_WROTE: host_wrote(m, o->addr, &o->pages); break;
+  case UVM_OP_WRITTEN: written_by(m, o->gpu, o->addr, o->pages); break;
+  }
+  return nothing;
 }
 
 /* --- part --------------------------------------------------------------------------------------- */

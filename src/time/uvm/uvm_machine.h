@@ -60,8 +60,30 @@ struct uvm_host_fault {
   picos until; /* some pages thrash, and the host is put off until then; 0: none */
 };
 struct uvm_host_fault uvm_host_touch(struct uvm_machine *, uint64_t base, const struct page_set *touched, picos now);
-/* It has written these, of which GPUs have copies. */
-void uvm_host_wrote(struct uvm_machine *, uint64_t base, const struct page_set *written);
+
+/* All that the host does to it between windows, as one thing that can be said to another process (host/mps_link.h). */
+enum uvm_op_kind {
+  UVM_OP_ROOM,    /* the GPU has room for n blocks */
+  UVM_OP_ADD,     /* a range [addr, addr + bytes), whose memory at the host is at node `socket` */
+  UVM_OP_REMOVE,  /* the range at addr */
+  UVM_OP_ADVISE,  /* pages [first, first + n) of it have this policy */
+  UVM_OP_FINDS,   /* of the block at addr: uvm_host_finds, */
+  UVM_OP_TOUCH,   /* uvm_host_touch, at `now`, */
+  UVM_OP_WROTE,   /* or the host has written these pages, of which GPUs have copies, */
+  UVM_OP_WRITTEN, /* or a GPU's copy writes them */
+  UVM_OPS
+};
+struct uvm_op {
+  uint32_t kind; /* enum uvm_op_kind */
+  int32_t socket;
+  uint32_t gpu;
+  uint64_t addr, bytes, first, n;
+  picos now;
+  struct uvm_policy policy;
+  struct page_set pages;
+};
+/* What uvm_host_touch says; else nothing. */
+struct uvm_host_fault uvm_machine_do(struct uvm_machine *, const struct uvm_op *);
 
 extern const struct part_ops uvm_machine_ops;
 
