@@ -369,10 +369,11 @@ static bool unpack_f8(struct num *n, const struct ref_in *in, struct ref_out *o)
   const bool e4m3 = code == E4M3, clamp = get(in, FLD_F2FP_RELU);
   const unsigned ebits = code == E3M2 ? 3 : 2, frac = code == E2M1 ? 1 : 5 - ebits;
   if (code == BF16_E8 ? !get(in, FLD_F8_TO_BF16) || clamp : get(in, FLD_F8_TO_BF16)) return false;
+  if (get(in, FLD_F8_BYTE) & 1 && code != E2M1) return false;
   if (code < E5M2 || code == 4 || (code > E3M2 && code != BF16_E8)) return false;
   EACH_LANE
   {
-    const uint32_t b = in->src[1][0][i] >> (get(in, FLD_F8_UPPER) ? 16 : 0);
+    const uint32_t b = in->src[1][0][i] >> (get(in, FLD_F8_UPPER) ? 16 : 8 * get(in, FLD_F8_BYTE));
     if (code == BF16_E8)
       o->d[0][i] = from_e8(n, b & 0xff) | from_e8(n, b >> 8 & 0xff) << 16;
     else if (code == E2M1)

@@ -21,7 +21,8 @@ enum {
 
 /* u->imm */
 enum { RELU = 1 << 0, SATFINITE = 1 << 1, E4M3 = 1 << 2, UPPER = 1 << 3, FROM_F32 = 1 << 4,
-       TO_ZERO = 1 << 5, E2M3 = 1 << 6, STOCHASTIC = 1 << 7, TO_BF16 = 1 << 8, FROM_BF16 = 1 << 9 };
+       TO_ZERO = 1 << 5, E2M3 = 1 << 6, STOCHASTIC = 1 << 7, TO_BF16 = 1 << 8, FROM_BF16 = 1 << 9,
+       ODD = 1 << 10 };
 
 /* One lane: values of a, b, c and u->imm. */
 typedef uint32_t lane_fn(uint32_t a, uint32_t b, uint32_t c, uint32_t imm);
@@ -204,6 +205,7 @@ static uint32_t from_f4(uint32_t a, uint32_t b, uint32_t c, uint32_t imm)
 {
   (void)a, (void)c;
   if (imm & UPPER) b >>= 16;
+  if (imm & ODD) b >>= 8;
   return f16_from_narrow(b & 15, 2, 1, imm) | f16_from_narrow(b >> 4 & 15, 2, 1, imm) << 16;
 }
 
@@ -296,7 +298,10 @@ static uop_fn *pick_unpack(const struct sass_inst *s, struct uop *u)
   enum { E5M2_CODE = 2, E4M3_CODE, E2M1_CODE = 5, E2M3_CODE, E3M2_CODE, E8_CODE = 11 };
   const bool wide = sass_has(s, FLD_F8_UNPACK100);
   const unsigned code = (unsigned)sass_get(s, wide ? FLD_F8_UNPACK100 : FLD_F8_UNPACK);
-  if (sass_get(s, FLD_F8_UPPER)) u->imm |= UPPER;
+  const unsigned byte = (unsigned)sass_get(s, FLD_F8_BYTE);
+  if (sass_get(s, FLD_F8_UPPER) || byte & 2) u->imm |= UPPER;
+  if (byte & 1) u->imm |= ODD;
+  if (byte & 1 && code != E2M1_CODE) return NULL;
   if ((code == E8_CODE) != (sass_get(s, FLD_F8_TO_BF16) != 0)) return NULL;
   switch (code) {
   case E4M3_CODE: u->imm |= E4M3; return do_from_f8;

@@ -44,10 +44,19 @@ static void put_swizzle(struct print_text *o, const struct sass_inst *s, unsigne
       src->swz);
 }
 
+/* Of FP4 pairs there are four in a word. */
+static const char *suffix_name(const struct sass_inst *s, const struct row_suffix *x)
+{
+  enum { FROM_E2M1 = 5 };
+  static const char *const byte[4] = {"", ".B1", ".B2", ".B3"};
+  const uint64_t v = sass_get(s, x->field);
+  return x->field == FLD_F8_BYTE && sass_get(s, FLD_F8_UNPACK100) == FROM_E2M1 ? byte[v] : x->name[v];
+}
+
 static void put_suffix(struct print_text *o, const struct sass_inst *s, unsigned operand)
 {
   for (const struct row_suffix *x = row_suffixes; x->field; x++)
-    if (x->operand == operand && sass_has(s, x->field)) print(o, "%s", x->name[sass_get(s, x->field)]);
+    if (x->operand == operand && sass_has(s, x->field)) print(o, "%s", suffix_name(s, x));
 }
 
 static bool reused(const struct inst *t, unsigned slot)
