@@ -13,6 +13,7 @@ struct test {
     unsigned add, a_in_tmem, negate_a, negate_b, shift, saturate, upper_lanes, masked;
     unsigned scale_id_a, scale_id_b, ue8m0;
     unsigned sparse, selector, stationary;
+    unsigned apart; /* each part of D's columns has an A of its own in tensor memory */
     unsigned most; /* code of the furthest move of columns: 8, 16, 32 */
     uint64_t zeros; /* zero-column mask, of stationary B */
 };
@@ -87,6 +88,17 @@ static unsigned parts_of(const struct test *t)
     if (t->stationary)
         return LANES / t->rows;
     return ctas == 2 && t->rows == 128 && !t->sparse ? 2 : 1;
+}
+
+/* The row of A that row i of a part meets. */
+static unsigned row_for(const struct test *t, unsigned i, unsigned part)
+{
+    return i + (t->apart ? part * t->rows : 0);
+}
+
+static unsigned part_of(const struct test *t, unsigned n)
+{
+    return n / (t->columns / parts_of(t));
 }
 
 static uint32_t pick(const struct test *t, int format, uint64_t seed, unsigned i, unsigned k)
@@ -199,7 +211,7 @@ static void put_a(const struct test *t, struct image *im, uint64_t seed, unsigne
             place(t, i, 0, &lane, &column);
             uint8_t *row = (uint8_t *)im->a[lane + n * copy];
             for (unsigned k = 0; k < depth_of(t); k++) {
-                uint32_t v = pick(t, t->format_a, seed, first + i, k);
+                uint32_t v = pick(t, t->format_a, seed, row_for(t, first + i, copy), k);
                 unsigned bytes = bytes_of(t->format_a), bits = element_bits(t->format_a);
                 if (is_fp4(t))
                     row[k / 2] |= (uint8_t)(v << k % 2 * 4);
@@ -221,7 +233,7 @@ static uint32_t int_result(const struct test *t, uint64_t seed, unsigned i, unsi
 {
     int64_t sum = t->add ? (int32_t)d : 0;
     for (unsigned k = 0; k < whole_depth(t); k++) {
-        uint32_t a = whole_a(t, seed, i, k), b = column(t, seed + 1, n, k);
+        uint32_t a = whole_a(t, seed, row_for(t, i, part_of(t, n)), k), b = column(t, seed + 1, n, k);
         sum += (int64_t)(t->format_a == S8 ? (int8_t)a : (int)a) * (t->format_b == S8 ? (int8_t)b : (int)b);
     }
     if (t->saturate)
@@ -251,7 +263,7 @@ static uint32_t float_result(const struct test *t, uint64_t seed, unsigned i, un
         struct number x = {0};
         int live = 1;
         for (unsigned j = k; j < k + group; j++) {
-            struct number a = decode(t->format_a, whole_a(t, seed, i, j));
+            struct number a = decode(t->format_a, whole_a(t, seed, row_for(t, i, part_of(t, n)), j));
             struct number b = decode(t->format_b, column(t, seed + 1, n, j));
             if (group == 1)
                 x = (struct number){a.sig * b.sig, a.exp + b.exp, a.frac + b.frac};

@@ -21,6 +21,11 @@ static const struct test tests[] = {
     {"tf32, sparse, 32 rows", KIND_F16, TF32, TF32, D_F32, 32, 64, .add = 1, .stationary = 1, .sparse = 1},
     {"u8, sparse, 32 rows", KIND_I8, U8, S8, D_S32, 32, 128, .add = 1, .saturate = 1, .stationary = 1, .sparse = 1},
     {"e4m3, sparse, 128 rows", KIND_F8F6F4, E4M3, E4M3, D_F32, 128, 64, .add = 1, .stationary = 1, .sparse = 1},
+    {"bf16, 32 rows, another A in tensor memory for each part", KIND_F16, BF16, BF16, D_F32, 32, 256, .a_in_tmem = 1,
+     .add = 1, .stationary = 1, .apart = 1},
+    {"u8, 64 rows, another A for each part", KIND_I8, U8, S8, D_S32, 64, 64, .a_in_tmem = 1, .stationary = 1, .apart = 1},
+    {"f16 into f16, 64 rows, another A for each part", KIND_F16, F16, F16, D_F16, 64, 128, .a_in_tmem = 1, .add = 1,
+     .stationary = 1, .apart = 1},
     /* the examples of the PTX ISA (zero-column mask descriptor), of which the last moves columns by two */
     {"f16, 128 rows, zero columns", KIND_F16, F16, F16, D_F32, 128, 64, .add = 1, .stationary = 1,
      .zeros = ZEROS(4, 3, 0, 0, 0)},

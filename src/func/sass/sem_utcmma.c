@@ -248,9 +248,10 @@ static bool read_a(struct func_warp *w, const struct uop *u, const struct tc_pro
                    const struct effect *e, struct fault *f)
 {
   if (p->a_in_tmem) {
-    for (unsigned i = 0; i < p->rows; i++)
-      memcpy(part->a[i], &part->memory->word[tc_lane(p, p->a_at, i, 0)][tmem_column(p->a_at)],
-             p->row_bytes);
+    for (unsigned bank = 0; bank < p->banks; bank++)
+      for (unsigned i = 0; i < p->rows; i++)
+        memcpy(part->a[tc_row_of_a(p, i, bank)],
+               &part->memory->word[tc_lane(p, p->a_at, i, bank)][tmem_column(p->a_at)], p->row_bytes);
     return true;
   }
   const uint64_t descriptor = pair_of_registers(w, u->s->src[0].index);

@@ -50,23 +50,23 @@ static void load_d(uint32_t c[MMA_N], const uint32_t *d, const struct tc_product
 
 /* ---- a sparse A ----------------------------------------------------------------------------------- */
 
-/* The metadata of a row, 64 bits or 32. */
-static uint64_t row_metadata(const struct tc_product *p, const struct tensor_memory *t, unsigned row)
+/* The metadata of a row, 64 bits or 32, for a part of D's columns. */
+static uint64_t row_metadata(const struct tc_product *p, const struct tensor_memory *t, unsigned row, unsigned bank)
 {
   const unsigned column = tmem_column(p->meta_at);
   if (p->bytes == 1) {
-    const uint32_t *words = &t->word[tc_lane(p, p->meta_at, row, 0)][column];
+    const uint32_t *words = &t->word[tc_lane(p, p->meta_at, row, bank)][column];
     return lane_join(words[0], words[1]);
   }
-  const unsigned first = tc_lane(p, p->meta_at, row / 16 * 16, 0) + row % 8, half = row / 8 % 2 * 16;
+  const unsigned first = tc_lane(p, p->meta_at, row / 16 * 16, bank) + row % 8, half = row / 8 % 2 * 16;
   return (t->word[first][column] >> half & 0xffff) | (t->word[first + 8][column] >> half & 0xffff) << 16;
 }
 
 /* Which element (of FP4: pair) of a column of B meets each that is there of a row of A. */
 static void row_choice(const struct tc_product *p, const struct tensor_memory *t, unsigned row,
-                       uint8_t from[TC_ROW_MAX])
+                       unsigned bank, uint8_t from[TC_ROW_MAX])
 {
-  const uint64_t all = row_metadata(p, t, row);
+  const uint64_t all = p->sparse ? row_metadata(p, t, row, bank) : 0;
   for (unsigned k = 0; k < p->depth; k++) {
     if (!p->sparse) {
       from[k] = (uint8_t)k;
@@ -133,28 +133,35 @@ static void split_b(const struct tc_product *p, uint8_t (*columns)[TC_ROW_MAX], 
     }
 }
 
-static void float_product(const struct tc_product *p, struct tc_operands *o, int32_t frac)
+/* 16 rows of a part of D's columns. */
+static void float_rows(const struct tc_product *p, struct tc_part *part, unsigned first, unsigned bank,
+                       const struct tc_columns b[TC_COLUMNS / MMA_N], int32_t frac)
 {
   const enum mma_type type = p->bytes == 1 ? MMA_F16 : (enum mma_type)p->format_a;
-  struct tc_columns b[TC_COLUMNS / MMA_N];
+  const unsigned width = p->columns / p->banks;
   struct mma_b chosen;
   struct mma_a a;
+  split_a(p, &part->a[tc_row_of_a(p, first, bank)], &a);
+  for (unsigned i = 0; i < MMA_M; i++) {
+    uint8_t from[TC_ROW_MAX];
+    row_choice(p, part->memory, first + i, bank, from);
+    for (unsigned n = bank * width; n < (bank + 1) * width; n += MMA_N) {
+      uint32_t c[MMA_N], *d = d_row(p, part, first + i, n);
+      if (!d) continue;
+      load_d(c, d, p);
+      mma_block(c, &a, i, choose(p, &b[n / MMA_N], from, &chosen), 0, p->depth, type, p->d == TC_D_F32, frac);
+      memcpy(d, c, sizeof c);
+    }
+  }
+}
+
+static void float_product(const struct tc_product *p, struct tc_operands *o, int32_t frac)
+{
+  struct tc_columns b[TC_COLUMNS / MMA_N];
   for (unsigned n = 0; n < p->columns; n += MMA_N) split_b(p, &o->b[n], &b[n / MMA_N]);
   for (unsigned t = 0; t < p->ctas * p->rows; t += MMA_M) {
     struct tc_part *part = &o->part[t / p->rows];
-    const unsigned first = t % p->rows;
-    split_a(p, &part->a[first], &a);
-    for (unsigned i = 0; i < MMA_M; i++) {
-      uint8_t from[TC_ROW_MAX];
-      row_choice(p, part->memory, first + i, from);
-      for (unsigned n = 0; n < p->columns; n += MMA_N) {
-        uint32_t c[MMA_N], *d = d_row(p, part, first + i, n);
-        if (!d) continue;
-        load_d(c, d, p);
-        mma_block(c, &a, i, choose(p, &b[n / MMA_N], from, &chosen), 0, p->depth, type, p->d == TC_D_F32, frac);
-        memcpy(d, c, sizeof c);
-      }
-    }
+    for (unsigned bank = 0; bank < p->banks; bank++) float_rows(p, part, t % p->rows, bank, b, frac);
   }
 }
 
@@ -226,30 +233,41 @@ static void scaled_nibbles(const struct tc_product *p, const struct tc_scales *s
   }
 }
 
+/* 16 rows of a part of D's columns. `nibbles`: B as it is, for FP4. */
+static void scaled_rows(const struct tc_product *p, struct tc_part *part, unsigned first, unsigned bank,
+                        const struct tc_columns b[TC_COLUMNS / MMA_N], uint8_t (*nibbles)[TC_ROW_MAX],
+                        const struct tc_scales *scales, int32_t frac, struct fp4_scaling how)
+{
+  const unsigned width = p->columns / p->banks;
+  uint8_t(*rows)[TC_ROW_MAX] = &part->a[tc_row_of_a(p, first, bank)];
+  struct mma_b chosen;
+  struct mma_a a;
+  a.special = false;
+  if (!p->fp4) split_a(p, rows, &a);
+  for (unsigned i = 0; i < MMA_M; i++) {
+    uint8_t from[TC_ROW_MAX];
+    row_choice(p, part->memory, first + i, bank, from);
+    for (unsigned n = bank * width; n < (bank + 1) * width; n += MMA_N) {
+      uint32_t c[MMA_N], *d = d_row(p, part, first + i, n);
+      load_d(c, d, p);
+      if (p->fp4) scaled_nibbles(p, scales, rows[i], nibbles, from, i, n, how, c);
+      else scaled_bytes(p, scales, &a, choose(p, &b[n / MMA_N], from, &chosen), i, n, frac, c);
+      memcpy(d, c, sizeof c);
+    }
+  }
+}
+
 void SEM_NAME(tc_multiply_scaled)(const struct tc_product *p, struct tc_operands *o, int32_t frac,
                                   struct fp4_scaling how)
 {
   struct tc_columns b[TC_COLUMNS / MMA_N];
   struct tc_scales scales;
-  struct mma_b chosen;
-  struct mma_a a;
   for (unsigned n = 0; n < p->columns && !p->fp4; n += MMA_N) split_b(p, &o->b[n], &b[n / MMA_N]);
   for (unsigned t = 0; t < p->ctas * p->rows; t += MMA_M) {
     struct tc_part *part = &o->part[t / p->rows];
     const unsigned first = t % p->rows;
     load_scales(&scales, p, part, first);
-    if (!p->fp4) split_a(p, &part->a[first], &a);
-    for (unsigned i = 0; i < MMA_M; i++) {
-      uint8_t from[TC_ROW_MAX];
-      row_choice(p, part->memory, first + i, from);
-      for (unsigned n = 0; n < p->columns; n += MMA_N) {
-        uint32_t c[MMA_N], *d = d_row(p, part, first + i, n);
-        load_d(c, d, p);
-        if (p->fp4) scaled_nibbles(p, &scales, part->a[first + i], o->b, from, i, n, how, c);
-        else scaled_bytes(p, &scales, &a, choose(p, &b[n / MMA_N], from, &chosen), i, n, frac, c);
-        memcpy(d, c, sizeof c);
-      }
-    }
+    for (unsigned bank = 0; bank < p->banks; bank++) scaled_rows(p, part, first, bank, b, o->b, &scales, frac, how);
   }
 }
 
@@ -270,13 +288,14 @@ static void int_product(const struct tc_product *p, struct tc_operands *o)
 {
   int16_t a[TC_ROW], b[TC_COLUMNS][TC_ROW_MAX];
   for (unsigned n = 0; n < p->columns; n++) widen(o->b[n], TC_ROW * (p->sparse ? 2 : 1), p->format_b, b[n]);
-  for (unsigned t = 0; t < p->ctas * p->rows; t++) {
-    struct tc_part *part = &o->part[t / p->rows];
+  for (unsigned t = 0; t < p->ctas * p->rows * p->banks; t++) {
+    const unsigned width = p->columns / p->banks, bank = t / (p->ctas * p->rows), row = t % p->rows;
+    struct tc_part *part = &o->part[t / p->rows % p->ctas];
     uint8_t from[TC_ROW_MAX];
-    widen(part->a[t % p->rows], TC_ROW, p->format_a, a);
-    row_choice(p, part->memory, t % p->rows, from);
-    for (unsigned n = 0; n < p->columns; n += MMA_N) {
-      uint32_t *d = d_row(p, part, t % p->rows, n);
+    widen(part->a[tc_row_of_a(p, row, bank)], TC_ROW, p->format_a, a);
+    row_choice(p, part->memory, row, bank, from);
+    for (unsigned n = bank * width; n < (bank + 1) * width; n += MMA_N) {
+      uint32_t *d = d_row(p, part, row, n);
       for (unsigned j = 0; d && j < MMA_N; j++) {
         const int16_t *y = b[n + j];
         int16_t chosen[TC_ROW];

@@ -4,7 +4,8 @@
  * Where rows are (PTX ISA, data path layouts; NVIDIA CUTLASS, mma_traits_sm100_frag.hpp): D's columns lie in `banks`
  * parts under each other, 128 / banks rows each, row i of part b in lane i + (128 / banks) b; or, of 64 rows in one
  * part (`spread`), in lane i % 16 + 32 (i / 16), from lane 0 or 16 on. A in tensor memory and the metadata of a
- * sparse A are in the lanes of D's rows, once for each part. FP16 results have a word each.
+ * sparse A are in the lanes of D's rows, once for each part: each part is of what its own lanes have there, which
+ * need not be the same (MAX's decoding attention has other keys in each). FP16 results have a word each.
  */
 #ifndef WS_FUNC_SASS_TC_PRODUCT_H
 #define WS_FUNC_SASS_TC_PRODUCT_H
@@ -46,7 +47,7 @@ struct tc_part {
   struct func_cta *cta;
   struct tensor_memory *memory;
   uint32_t keep[TC_MASK_WORDS]; /* lanes of D that stay as they are */
-  uint8_t a[TC_ROWS][TC_ROW_MAX];
+  uint8_t a[TC_ROWS][TC_ROW_MAX]; /* by tc_row_of_a() */
 };
 
 struct tc_operands {
@@ -58,6 +59,12 @@ struct tc_operands {
 static inline unsigned tc_lane(const struct tc_product *p, uint32_t at, unsigned i, unsigned bank)
 {
   return p->spread ? tmem_lane(at) + i % 16 + 32 * (i / 16) : i + bank * p->rows;
+}
+
+/* Where row i of A is in tc_part.a for part `bank` of D's columns: shared memory has one A, tensor memory one for each. */
+static inline unsigned tc_row_of_a(const struct tc_product *p, unsigned i, unsigned bank)
+{
+  return p->a_in_tmem ? i + bank * p->rows : i;
 }
 
 /* D becomes the product. frac: fraction bits of the sums (FP4 has its own); how: its scales. */
