@@ -46,6 +46,14 @@ static void level1(cublasHandle_t h)
   bool right = true;
   for (int i = 0; i < n; i++) right = right && near(z[2 * i], y[2 * i] + alpha * x[i]) && z[2 * i + 1] == y[2 * i + 1];
   check(right, "axpy's values");
+  const float nothing = 0;
+  check(!cublasSaxpy(h, n, &nothing, nullptr, 1, dy, 2) && host(dy, 2 * n) == z, "axpy of nothing");
+  const float twice = 2;
+  float *dz = device(z);
+  check(!cublasSger(h, 8, 8, &nothing, nullptr, 1, nullptr, 1, dz, 8) && host(dz, 2 * n) == z, "ger of nothing");
+  for (cublasOperation_t op : {CUBLAS_OP_N, CUBLAS_OP_T})
+    check(!cublasSgemv(h, op, 8, 8, &nothing, nullptr, 8, nullptr, 1, op == CUBLAS_OP_N ? &twice : &alpha, dz, 1), "gemv of nothing");
+  check(near(host(dz, 2 * n)[7], 2 * alpha * z[7]) && host(dz, 2 * n)[8] == z[8], "gemv of nothing: its values");
   const float c = 0.6f, s = 0.8f;
   check(!cublasSrot(h, n, dx, 1, dy, 1, &c, &s), "rot");
   const std::vector<float> rx = host(dx, n), ry = host(dy, n);

@@ -93,7 +93,7 @@ static blas_status axpy_ex(struct blas *h, int64_t n, const void *alpha, int alp
   if (n <= 0) return BLAS_SUCCESS;
   struct ws_vector_args a = half_args(x->type, n, x->at, x->inc, y->at, y->inc);
   a.alpha = blas_scalar(alpha, DATA_R_32F, h->pointer_mode == BLAS_DEVICE);
-  return over_halves(h, KERNEL_haxpy, &a);
+  return blas_is_zero(&a.alpha) ? BLAS_SUCCESS : over_halves(h, KERNEL_haxpy, &a);
 }
 
 static blas_status scal_ex(struct blas *h, int64_t n, const void *alpha, int alpha_type, const struct any_vector *x,

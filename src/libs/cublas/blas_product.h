@@ -39,6 +39,8 @@ blas_status blas_multiply(struct blas *h, const struct blas_product *p, driver_s
 
 /* The scalar at `p` of the given cudaDataType, read now unless it is on the device. */
 struct ws_scalar blas_scalar(const void *p, int type, bool on_device);
+/* Whether it is known to be 0; one on the device is not known. */
+static inline bool blas_is_zero(const struct ws_scalar *s) { return !s->device && s->re == 0 && s->im == 0; }
 /* enum ws_type of a cudaDataType, or WS_E4M3, WS_E5M2, WS_E2M1; -1: there is none. */
 int blas_element(int data);
 bool blas_is_fp8(int data);

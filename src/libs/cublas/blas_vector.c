@@ -25,8 +25,9 @@ static blas_status two_vectors(struct blas *h, enum lib_kernel of_s, int t, int6
   struct ws_vector_args a = {.n = n, .incx = incx, .incy = incy};
   a.x = first(x, n, incx, types[t].bytes);
   a.y = first(y, n, incy, types[t].bytes);
-  if (alpha) a.alpha = blas_scalar(alpha, types[t].data, h->pointer_mode == BLAS_DEVICE);
-  return each(h, of_s, t, &a);
+  if (!alpha) return each(h, of_s, t, &a);
+  a.alpha = blas_scalar(alpha, types[t].data, h->pointer_mode == BLAS_DEVICE);
+  return blas_is_zero(&a.alpha) ? BLAS_SUCCESS : each(h, of_s, t, &a); /* as the reference: x may be no memory */
 }
 
 static blas_status scale(struct blas *h, int t, int64_t n, const void *alpha, int alpha_type, void *x, int64_t incx)
@@ -128,6 +129,7 @@ static blas_status gemv(struct blas *h, int t, const struct matvec *v, const voi
   g.conj = v->op == BLAS_OP_C;
   g.alpha = blas_scalar(alpha, types[t].data, device);
   g.beta = blas_scalar(beta, types[t].data, device);
+  if (blas_is_zero(&g.alpha)) *(v->op == BLAS_OP_N ? &g.n : &g.m) = 0; /* sums of nothing: a and x may be no memory */
   struct launch_shape shape = {(unsigned)((v->m + 31) / 32), 1, (unsigned)v->batch, 256};
   if (v->op != BLAS_OP_N) shape.x = (unsigned)v->n;
   const enum lib_kernel k = of_type(v->op == BLAS_OP_N ? KERNEL_sgemv_n : KERNEL_sgemv_t, t);
@@ -145,6 +147,7 @@ static blas_status ger(struct blas *h, int t, int64_t m, int64_t n, const void *
   g.x = first(x, m, incx, types[t].bytes);
   g.y = first(y, n, incy, types[t].bytes);
   g.alpha = blas_scalar(alpha, types[t].data, h->pointer_mode == BLAS_DEVICE);
+  if (blas_is_zero(&g.alpha)) return BLAS_SUCCESS;
   const bool ok = kernel_set_launch(&h->kernels, of_type(KERNEL_sger, t), blas_lines(m * n), h->stream, &g);
   return ok ? BLAS_SUCCESS : BLAS_EXECUTION_FAILED;
 }
