@@ -286,6 +286,7 @@ template <typename T> static void of_type(cusolverDnHandle_t h)
   lu<T>(h, 40, 23);
   lu<T>(h, 23, 40);
   lu<T>(h, 300, 101); // more rows than a block has threads for each
+  lu<T>(h, 600, 37), lu<T>(h, 1100, 19), lu<T>(h, 2100, 9); // kernels of fewer columns, and that of small matrices
   lu<T>(h, 70, 130);
   singular<T>(h, 100, 40, 70);
   singular<T>(h, 100, 3, 97);

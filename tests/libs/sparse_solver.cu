@@ -248,6 +248,37 @@ template <typename T> static void singular_ones()
   check(!system(LU, true, gap, vector<T>(3), 0, 0, x, &singular) && singular == 1, "LU: an empty column");
 }
 
+// Dense matrices are one front, and wide enough for kernels of dense ones. Cholesky sees the lower half alone; a pivot that is not
+// positive in its third block is told.
+template <typename T> static void wide_cholesky()
+{
+  const int n = 150, bad = 70;
+  rows<T> a(n, n, 1);
+  std::vector<T> below((size_t)n * n), x;
+  for (T &e : below) e = type<T>::make();
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < n; j++) a.put(j, i == j ? T(12 * n) : j > i ? T(99) : below[(size_t)i * n + j]);
+    a.end();
+  }
+  const std::vector<T> b = vector<T>(n);
+  int singular;
+  check(!system(CHOLESKY, false, a, b, 0, 0, x, &singular) && singular == -1 && solves(a, a.v.data(), x.data(), b.data(), true), "Cholesky of a wide front");
+  a.v[(size_t)bad * n + bad] = T(-1);
+  check(!system(CHOLESKY, false, a, b, 0, 0, x, &singular) && singular == bad, "Cholesky of a wide front that is not positive");
+}
+template <typename T> static void wide_qr(int n)
+{
+  rows<T> a(n, n, 0);
+  for (int i = 0; i < n; i++) {
+    for (int j = 0; j < n; j++) a.put(j, type<T>::make());
+    a.end();
+  }
+  const std::vector<T> b = vector<T>(n);
+  std::vector<T> x;
+  int singular;
+  check(!system(QR, false, a, b, 0, 0, x, &singular) && singular == -1 && solves(a, a.v.data(), x.data(), b.data()), "QR of a wide front");
+}
+
 // Elements of one place are added.
 static void twice()
 {
@@ -752,6 +783,7 @@ template <typename T, typename C> static void of_type()
   systems<T>(), singular_ones<T>(), least_squares<T>(), eigenvalues<T, C>(), permutations<T>();
   batches<T>(3, 3, 40), batches<T>(12, 12, 3), batches<T>(9, 5, 17);
   steps_of_qr<T>(), steps_of_cholesky<T>(), steps_of_lu(general<T>(40, 40, 1));
+  wide_cholesky<T>();
 }
 
 int main()
@@ -762,6 +794,7 @@ int main()
   check(!cusolverSpSetStream(h, stream) && !cusolverSpGetStream(h, &there) && there == stream && !cusolverSpSetStream(h, nullptr), "a stream");
   of_type<float, cuComplex>(), of_type<double, cuDoubleComplex>();
   of_type<std::complex<float>, cuComplex>(), of_type<std::complex<double>, cuDoubleComplex>();
+  wide_qr<double>(312), wide_qr<std::complex<float>>(312);
   orders_of_systems(), twice(), orders();
   refactor(1, 0, 2, false), refactor(1, 0, 3, true), refactor(1, 1, 0, false), refactor(3, 0, 1, false);
   refactor_pivots(), refused();

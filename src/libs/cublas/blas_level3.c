@@ -393,18 +393,6 @@ static blas_status rank(struct blas *h, int t, const struct to_half *r, const st
   return rank_begins(&q, r, s, 0, &status) ? to_half(&q, r, WS_BETA) : status;
 }
 
-blas_status blas_take_off_half(struct blas *h, int t, const struct half_update *u, const char *function)
-{
-  static const float of_f32[] = {-1, 1};
-  static const double of_f64[] = {-1, 1};
-  const bool wide = types[t].real == DATA_R_64F;
-  const struct scale s = {wide ? (const void *)of_f64 : of_f32, wide ? (const void *)(of_f64 + 1) : of_f32 + 1, true,
-                          true};
-  const struct to_half r = {.fill = u->fill, .op = u->op, .hermitian = is_complex(t), .n = u->n, .k = u->k, .a = u->a,
-                            .b = u->a, .c = u->c, .lda = u->lda, .ldb = u->lda, .ldc = u->ldc};
-  return rank(h, t, &r, &s, function);
-}
-
 /* A of bytes is widened to FP32, as much of k at a time as there is room for; what comes later is added. */
 static blas_status rank_of_bytes(struct blas *h, const struct to_half *r, const struct scale *s, const char *function)
 {

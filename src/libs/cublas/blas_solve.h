@@ -15,14 +15,4 @@ struct triangular_system {
 /* Solves a system of type t (s, d, c, z) on the handle's stream. */
 blas_status blas_solve_triangle(struct blas *h, int t, const struct triangular_system *q, const char *function);
 
-/* C[n][n], of which one half is stored, less A A^H of A[n][k] (op N) or A^H A of A[k][n] (op C). */
-struct half_update {
-  int fill, op;
-  int64_t n, k, lda, ldc;
-  const void *a;
-  void *c;
-};
-
-blas_status blas_take_off_half(struct blas *h, int t, const struct half_update *u, const char *function);
-
 #endif

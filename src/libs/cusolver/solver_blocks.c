@@ -14,13 +14,6 @@ static int data_of(int t)
   return data[t];
 }
 
-/* Element (i, j) of a matrix of type t. */
-static void *at(const void *a, int t, int64_t ld, int64_t i, int64_t j)
-{
-  static const int bytes[] = {4, 8, 8, 16};
-  return (char *)(uintptr_t)a + (j * ld + i) * bytes[t];
-}
-
 static solver_status as_solver(blas_status s)
 {
   return s == BLAS_SUCCESS ? SOLVER_SUCCESS : s == BLAS_ALLOC_FAILED ? SOLVER_ALLOC_FAILED : SOLVER_EXECUTION_FAILED;
@@ -66,8 +59,7 @@ solver_status solver_run(struct solver *h, enum lib_kernel of_s, int t, const st
   return solver_launch(h, of_s, of_d, t, a, matrices, sides);
 }
 
-/* LU and QR of a block: the kernels of one matrix, with as many threads as a block has use for. */
-static solver_status panel(struct solver *h, enum lib_kernel of_s, int t, const struct ws_solve_args *a)
+solver_status solver_panel(struct solver *h, enum lib_kernel of_s, int t, const struct ws_solve_args *a)
 {
   const enum lib_kernel k = (enum lib_kernel)((int)of_s + t * (KERNEL_dsolve_lu - KERNEL_ssolve_lu));
   const struct launch_shape shape = {1, 1, 1, a->m > 256 ? WS_SOLVE_PANEL : 256};
@@ -91,41 +83,11 @@ static solver_status exchange(struct solver *h, int t, const struct ws_exchange_
   return between(h, KERNEL_ssolve_exchange, t, a, a->columns, 8, 256);
 }
 
-/* Columns j to j + nb are factors; the others follow. */
-static solver_status lu_step(struct solver *h, int t, const struct ws_solve_args *s, int64_t j, int64_t nb)
-{
-  const int64_t rest = s->n - j - nb, below = s->m - j - nb, lda = s->lda;
-  const struct ws_exchange_args x = {.b = s->a, .ldb = lda, .rows = s->m, .columns = s->n - nb, .first = j, .count = nb,
-                                     .gap_at = j, .gap = nb, .pivots = s->pivots};
-  const struct triangular_system q = {BLAS_LEFT, BLAS_LOWER, BLAS_OP_N, BLAS_UNIT, nb, rest, lda, lda,
-                                      at(s->a, t, lda, j, j), at(s->a, t, lda, j, j + nb)};
-  const struct factor l = {at(s->a, t, lda, j + nb, j), lda, BLAS_OP_N}, u = {q.b, lda, BLAS_OP_N},
-                      c = {at(s->a, t, lda, j + nb, j + nb), lda, BLAS_OP_N};
-  solver_status status = s->pivots ? exchange(h, t, &x) : SOLVER_SUCCESS;
-  if (status == SOLVER_SUCCESS) status = triangle(h, t, &q);
-  return status == SOLVER_SUCCESS ? multiply(h, t, l, u, c, below, rest, nb, true) : status;
-}
-
-solver_status solver_lu(struct solver *h, int t, const struct ws_solve_args *s)
-{
-  const int64_t k = least(s->m, s->n);
-  solver_status status = SOLVER_SUCCESS;
-  if (k <= BLOCK || s->n <= SMALL) return panel(h, KERNEL_ssolve_lu, t, s);
-  for (int64_t j = 0; j < k && status == SOLVER_SUCCESS; j += BLOCK) {
-    const int64_t nb = least(BLOCK, k - j);
-    const struct ws_solve_args p = {.m = s->m - j, .n = nb, .lda = s->lda, .a = at(s->a, t, s->lda, j, j),
-                                    .pivots = s->pivots ? s->pivots + j : NULL, .info = s->info, .first = j};
-    status = panel(h, KERNEL_ssolve_lu, t, &p);
-    if (status == SOLVER_SUCCESS) status = lu_step(h, t, s, j, nb);
-  }
-  return status;
-}
-
 /* What info is where all is well: a matrix of no columns says so. */
 static solver_status all_well(struct solver *h, int t, int32_t *info)
 {
   const struct ws_solve_args nothing = {.lda = 1, .info = info};
-  return info ? panel(h, KERNEL_ssolve_lu, t, &nothing) : SOLVER_SUCCESS;
+  return info ? solver_panel(h, KERNEL_ssolve_lu, t, &nothing) : SOLVER_SUCCESS;
 }
 
 solver_status solver_with_lu(struct solver *h, int t, const struct ws_solve_args *s, int64_t sides)
@@ -142,36 +104,6 @@ solver_status solver_with_lu(struct solver *h, int t, const struct ws_solve_args
   if (status == SOLVER_SUCCESS) status = triangle(h, t, plain ? &u : &l);
   if (status == SOLVER_SUCCESS && !plain && s->pivots) status = exchange(h, t, &x);
   return status == SOLVER_SUCCESS ? all_well(h, t, s->info) : status;
-}
-
-/* Rows and columns from `from` on, n of them: the first half's factor, what it takes from the rest, the rest's. */
-static solver_status cholesky_of(struct solver *h, int t, const struct ws_solve_args *s, int64_t from, int64_t n)
-{
-  const int64_t lda = s->lda;
-  if (n <= BLOCK) {
-    struct ws_solve_args leaf = *s;
-    leaf.n = n, leaf.a = at(s->a, t, lda, from, from), leaf.first = from;
-    return solver_run(h, KERNEL_ssolve_cholesky, t, &leaf, 1, 1);
-  }
-  int64_t half = BLOCK;
-  while (2 * half < n) half *= 2;
-  const int64_t rest = n - half, next = from + half;
-  void *beside = s->upper ? at(s->a, t, lda, from, next) : at(s->a, t, lda, next, from);
-  const struct triangular_system q = {.side = s->upper ? BLAS_LEFT : BLAS_RIGHT, .op = BLAS_OP_C, .unit = BLAS_NON_UNIT,
-                                      .fill = s->upper ? BLAS_UPPER : BLAS_LOWER, .m = s->upper ? half : rest,
-                                      .n = s->upper ? rest : half, .lda = lda, .ldb = lda,
-                                      .a = at(s->a, t, lda, from, from), .b = beside};
-  const struct half_update u = {.fill = q.fill, .op = s->upper ? BLAS_OP_C : BLAS_OP_N, .n = rest, .k = half,
-                                .lda = lda, .ldc = lda, .a = beside, .c = at(s->a, t, lda, next, next)};
-  solver_status status = cholesky_of(h, t, s, from, half);
-  if (status == SOLVER_SUCCESS) status = triangle(h, t, &q);
-  if (status == SOLVER_SUCCESS) status = as_solver(blas_take_off_half(products_of(h), t, &u, "cusolverDn"));
-  return status == SOLVER_SUCCESS ? cholesky_of(h, t, s, next, rest) : status;
-}
-
-solver_status solver_cholesky(struct solver *h, int t, const struct ws_solve_args *s)
-{
-  return cholesky_of(h, t, s, 0, s->n);
 }
 
 solver_status solver_with_cholesky(struct solver *h, int t, const struct ws_solve_args *s, int64_t sides)
@@ -199,9 +131,9 @@ int64_t solver_qr_elements(int64_t rows, int64_t lines)
 static struct reflectors places(int t, int64_t rows, int64_t lines, void *room)
 {
   struct reflectors r = {.ldv = rows, .v = room};
-  r.t = at(room, t, BLOCK, 0, rows);
-  r.first = at(r.t, t, BLOCK, 0, BLOCK); /* V^H V, and what is not V's beside it */
-  r.second = at(r.first, t, BLOCK, 0, lines + BLOCK);
+  r.t = solver_at(room, t, BLOCK, 0, rows);
+  r.first = solver_at(r.t, t, BLOCK, 0, BLOCK); /* V^H V, and what is not V's beside it */
+  r.second = solver_at(r.first, t, BLOCK, 0, lines + BLOCK);
   return r;
 }
 
@@ -210,9 +142,9 @@ static struct reflectors places(int t, int64_t rows, int64_t lines, void *room)
 static solver_status take(struct solver *h, int t, const struct ws_solve_args *s, struct reflectors *r, int64_t j,
                           int64_t k, bool clear)
 {
-  const struct ws_reflectors_args a = {.a = at(s->a, t, s->lda, j, j), .v = r->v, .lda = s->lda, .ldv = r->ldv,
+  const struct ws_reflectors_args a = {.a = solver_at(s->a, t, s->lda, j, j), .v = r->v, .lda = s->lda, .ldv = r->ldv,
                                        .m = r->m, .n = s->n - j, .k = k, .above = j, .clear = clear};
-  const struct ws_block_args b = {r->first, at(s->tau, t, 1, j, 0), r->t, (int32_t)k};
+  const struct ws_block_args b = {r->first, solver_at(s->tau, t, 1, j, 0), r->t, (int32_t)k};
   const struct factor v = {r->v, r->ldv, BLAS_OP_N}, turned = {r->v, r->ldv, BLAS_OP_C},
                       products = {r->first, BLOCK, BLAS_OP_N};
   r->k = k;
@@ -249,17 +181,18 @@ solver_status solver_qr(struct solver *h, int t, const struct ws_solve_args *s, 
 {
   const int64_t k = least(s->m, s->n), lda = s->lda;
   solver_status status = SOLVER_SUCCESS;
-  if (!by_blocks(k, solver_qr_elements(s->m, s->n), room)) return panel(h, KERNEL_ssolve_qr, t, s);
+  if (!by_blocks(k, solver_qr_elements(s->m, s->n), room)) return solver_panel(h, KERNEL_ssolve_qr, t, s);
   struct reflectors r = places(t, s->m, s->n, room.at);
   for (int64_t j = 0; j < k && status == SOLVER_SUCCESS; j += BLOCK) {
     const int64_t nb = least(BLOCK, k - j), rest = s->n - j - nb;
-    const struct ws_solve_args p = {.m = s->m - j, .n = nb, .lda = lda, .a = at(s->a, t, lda, j, j),
-                                    .tau = at(s->tau, t, 1, j, 0), .info = s->info};
-    status = panel(h, KERNEL_ssolve_qr, t, &p);
+    const struct ws_solve_args p = {.m = s->m - j, .n = nb, .lda = lda, .a = solver_at(s->a, t, lda, j, j),
+                                    .tau = solver_at(s->tau, t, 1, j, 0), .info = s->info};
+    status = solver_panel(h, KERNEL_ssolve_qr, t, &p);
     if (status != SOLVER_SUCCESS || !rest) continue;
     r.m = s->m - j;
     status = take(h, t, s, &r, j, nb, false);
-    if (status == SOLVER_SUCCESS) status = turn(h, t, &r, BLAS_OP_C, false, at(s->a, t, lda, j, j + nb), lda, rest);
+    if (status == SOLVER_SUCCESS)
+      status = turn(h, t, &r, BLAS_OP_C, false, solver_at(s->a, t, lda, j, j + nb), lda, rest);
   }
   return status;
 }
@@ -276,7 +209,7 @@ solver_status solver_form_q(struct solver *h, int t, const struct ws_solve_args 
     if (!last) block.n = j + BLOCK; /* what is right of it is Q's already */
     status = take(h, t, &block, &r, j, least(BLOCK, s->k - j), true);
     if (status == SOLVER_SUCCESS)
-      status = turn(h, t, &r, BLAS_OP_N, false, at(s->a, t, s->lda, j, j), s->lda, s->n - j);
+      status = turn(h, t, &r, BLAS_OP_N, false, solver_at(s->a, t, s->lda, j, j), s->lda, s->n - j);
   }
   return status == SOLVER_SUCCESS ? all_well(h, t, s->info) : status;
 }
@@ -292,7 +225,7 @@ solver_status solver_apply_q(struct solver *h, int t, const struct ws_solve_args
     const int64_t j = (backwards ? blocks - 1 - u : u) * BLOCK;
     r.m = rows - j;
     status = take(h, t, s, &r, j, least(BLOCK, s->k - j), false);
-    void *c = right ? at(s->b, t, s->ldb, 0, j) : at(s->b, t, s->ldb, j, 0);
+    void *c = right ? solver_at(s->b, t, s->ldb, 0, j) : solver_at(s->b, t, s->ldb, j, 0);
     const int op = s->op == WS_SOLVE_N ? BLAS_OP_N : BLAS_OP_C;
     if (status == SOLVER_SUCCESS) status = turn(h, t, &r, op, right, c, s->ldb, lines);
   }

@@ -11,9 +11,24 @@
 solver_status solver_run(struct solver *h, enum lib_kernel of_s, int t, const struct ws_solve_args *a, int64_t matrices,
                          int64_t sides);
 
+/* LU or QR of a block: a kernel of one matrix, with as many threads as a block has use for. */
+solver_status solver_panel(struct solver *h, enum lib_kernel of_s, int t, const struct ws_solve_args *a);
+
+/* Element (i, j) of a matrix of type t. */
+static inline void *solver_at(const void *a, int t, int64_t ld, int64_t i, int64_t j)
+{
+  static const int bytes[] = {4, 8, 8, 16};
+  return (char *)(uintptr_t)a + (j * ld + i) * bytes[t];
+}
+
+/* solver_factors.c */
 solver_status solver_lu(struct solver *h, int t, const struct ws_solve_args *s);
-solver_status solver_with_lu(struct solver *h, int t, const struct ws_solve_args *s, int64_t sides);
 solver_status solver_cholesky(struct solver *h, int t, const struct ws_solve_args *s);
+/* Of the first `columns` columns, and what they leave of the others. */
+solver_status solver_cholesky_columns(struct kernel_set *kernels, driver_stream stream, int t,
+                                      const struct ws_solve_args *s, int64_t columns);
+
+solver_status solver_with_lu(struct solver *h, int t, const struct ws_solve_args *s, int64_t sides);
 solver_status solver_with_cholesky(struct solver *h, int t, const struct ws_solve_args *s, int64_t sides);
 
 /* Room for what comes with reflectors of `rows` rows that turn `lines` rows or columns. */

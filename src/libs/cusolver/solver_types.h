@@ -43,6 +43,8 @@ struct solver {
   driver_stream stream;
 };
 
+solver_status cusolverDnCreate(struct solver **out);
+solver_status cusolverDnDestroy(struct solver *h);
 /* Whether this is a handle of ours. */
 bool solver_handle_is(const struct solver *h);
 /* SOLVER_S to SOLVER_Z of a cudaDataType; -1: there is none. */

@@ -1,4 +1,5 @@
 #include "libs/cusolver/sp_device.h"
+#include "libs/cusolver/solver_blocks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,17 @@ static size_t tables_bytes(const struct sp_plan *p)
   return bytes;
 }
 
+/* Elements that QR of the widest front by dense kernels takes. */
+static int64_t dense_elements(const struct sp_plan *p)
+{
+  int64_t most = 0;
+  for (int i = 0; i < p->n_fronts && p->kind == SP_QR; i++) {
+    const int64_t e = p->fronts[i].wide ? solver_qr_elements(p->fronts[i].m, p->fronts[i].n) : 0;
+    if (e > most) most = e;
+  }
+  return most;
+}
+
 /* Fronts, reflectors, right sides, diagonals of one matrix. */
 static size_t matrix_bytes(const struct sp_plan *p, int t)
 {
@@ -45,7 +57,8 @@ static size_t matrix_bytes(const struct sp_plan *p, int t)
 
 size_t sp_device_bytes(const struct sp_plan *plan, int t, int batch)
 {
-  const size_t each = matrix_bytes(plan, t), tables = tables_bytes(plan) + 1024;
+  const size_t dense = batch == 1 ? (size_t)dense_elements(plan) * sp_bytes(t) : 0;
+  const size_t each = matrix_bytes(plan, t), tables = tables_bytes(plan) + 2048 + dense;
   return each > (SIZE_MAX - tables) / (size_t)batch ? SIZE_MAX : each * (size_t)batch + tables;
 }
 
@@ -86,7 +99,9 @@ solver_status sp_device_open(struct sp_device *out, const struct sp_handle *h, c
   d.args.values = sp_pointer(at), at += aligned((size_t)plan->values * each * n);
   d.args.tau = sp_pointer(at), at += aligned((size_t)plan->rows * each * n);
   d.args.y = sp_pointer(at), at += aligned((size_t)plan->rows * each * n);
-  d.args.diagonal = sp_pointer(at);
+  d.args.diagonal = sp_pointer(at), at += aligned((size_t)plan->n * sizeof(double) * n);
+  d.args.info = sp_pointer(at), at += aligned(sizeof(int32_t));
+  d.dense = sp_pointer(at);
   d.args.values_stride = plan->values, d.args.y_stride = plan->rows, d.args.diagonal_stride = plan->n;
   d.args.b_stride = plan->m, d.args.x_stride = plan->n;
   d.args.by_rows = plan->kind == SP_CHOLESKY;
@@ -123,8 +138,38 @@ static bool launch(const struct sp_device *d, struct sp_handle *h, enum lib_kern
   return good;
 }
 
+/* The factor of front i, which has been brought together, by dense kernels; `k` says what is on its diagonal. A front
+ * of Cholesky is the lower part of a matrix by columns. */
+static bool factor_wide(struct sp_device *d, struct sp_handle *h, enum lib_kernel k, int i, int task)
+{
+  const struct ws_front *f = &d->plan->fronts[i];
+  const size_t each = sp_bytes(d->t);
+  struct ws_solve_args s = {.m = f->m, .n = f->n, .lda = f->m, .a = (char *)d->args.values + (size_t)f->values * each,
+                            .tau = (char *)d->args.tau + (size_t)f->y * each, .info = d->args.info};
+  struct ws_fronts_args say = d->args;
+  say.part = WS_FRONT_SAY;
+  if (d->plan->kind == SP_CHOLESKY)
+    return !solver_cholesky_columns(&h->kernels, h->stream, d->t, &s, f->pivots) && launch(d, h, k, say, task, 1);
+  if (!h->dense && cusolverDnCreate(&h->dense)) return false;
+  const struct solver_room room = {d->dense, dense_elements(d->plan)};
+  h->dense->stream = h->stream;
+  return !solver_qr(h->dense, d->t, &s, room) && launch(d, h, k, say, task, 1);
+}
+
+/* Launch l of the factor of one matrix, whose wide fronts have more than a CTA. */
+static bool factor_launch(struct sp_device *d, struct sp_handle *h, enum lib_kernel k, int l)
+{
+  const struct sp_plan *p = d->plan;
+  struct ws_fronts_args bring = d->args;
+  bring.part = WS_FRONT_BRING;
+  bool good = launch(d, h, k, bring, p->launches[l], p->launches[l + 1] - p->launches[l]);
+  for (int t = p->launches[l]; good && t < p->launches[l + 1]; t++)
+    if (p->fronts[p->tasks[t].first].wide) good = factor_wide(d, h, k, p->tasks[t].first, t);
+  return good;
+}
+
 /* The kernel over the tree, from the leaves or from the root. */
-static bool over_tree(const struct sp_device *d, struct sp_handle *h, enum lib_kernel of_s, enum lib_kernel of_d,
+static bool over_tree(struct sp_device *d, struct sp_handle *h, enum lib_kernel of_s, enum lib_kernel of_d,
                       int step)
 {
   const enum lib_kernel k = (enum lib_kernel)((int)of_s + d->t * ((int)of_d - (int)of_s));
@@ -134,7 +179,9 @@ static bool over_tree(const struct sp_device *d, struct sp_handle *h, enum lib_k
   if (d->batch >= WHOLE_TREES) return launch(d, h, k, a, p->n_tasks, 1);
   for (int i = 0; i < p->n_launches; i++) {
     const int l = step == WS_FRONT_BACKWARD ? p->n_launches - 1 - i : i;
-    if (!launch(d, h, k, a, p->launches[l], p->launches[l + 1] - p->launches[l])) return false;
+    const bool cut = step == WS_FRONT_FACTOR && d->batch == 1 && p->n_wide;
+    if (!(cut ? factor_launch(d, h, k, l) : launch(d, h, k, a, p->launches[l], p->launches[l + 1] - p->launches[l])))
+      return false;
   }
   return true;
 }

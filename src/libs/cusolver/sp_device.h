@@ -9,6 +9,7 @@ struct sp_device {
   struct ws_fronts_args args;
   int t, batch;
   uint64_t tables, room; /* memory of its own: what the plan says; the factor */
+  void *dense;           /* in it, room for QR of a wide front */
 };
 
 /* Bytes that a factor of `batch` matrices takes, and tables; what a 64-bit number cannot say becomes SIZE_MAX. */

@@ -5,6 +5,9 @@
 
 /* Work of a subtree that one CTA does alone, in elements of fronts times their columns. */
 #define TASK_WORK 2e5
+/* ... and of fronts that are worth kernels of dense matrices: QR's launch more. */
+#define WIDE_QR 3e7
+#define WIDE_CHOLESKY 3e6
 
 /* What the columns of R are made of, while a plan is made. */
 struct making {
@@ -430,8 +433,22 @@ static int *level_lists(const int *level, int n, int deepest, int *heads)
   return next;
 }
 
+static double work_of(const struct sp_plan *p, const struct ws_front *f)
+{
+  return (double)f->m * f->n * (p->kind == SP_QR ? least(f->m, f->n) : f->n);
+}
+
+static void find_wide(struct sp_plan *p)
+{
+  for (int i = 0; i < p->n_fronts; i++) {
+    struct ws_front *f = &p->fronts[i];
+    f->wide = work_of(p, f) >= (p->kind == SP_QR ? WIDE_QR : WIDE_CHOLESKY);
+    if (f->wide) p->n_wide++;
+  }
+}
+
 /* Small subtrees are a task; above them each front is one, launched when its children are done; chains of single
- * ones follow each other in one CTA. */
+ * ones follow each other in one CTA, but for wide ones. */
 static bool find_tasks(struct sp_plan *p)
 {
   const int n = p->n_fronts;
@@ -442,7 +459,7 @@ static bool find_tasks(struct sp_plan *p)
   for (int i = 0; good && i < n; i++) first[i] = i;
   for (int i = 0; good && i < n; i++) {
     const struct ws_front *f = &p->fronts[i];
-    work[i] += (double)f->m * f->n * least(f->m, f->n);
+    work[i] += work_of(p, f);
     const bool small = work[i] <= TASK_WORK;
     if (small) level[i] = 0;
     const int up = p->parent[i];
@@ -461,7 +478,8 @@ static bool find_tasks(struct sp_plan *p)
     }
     const int count = p->n_tasks - begin;
     const bool alone = count == 1 && p->n_launches && begin - p->launches[p->n_launches - 1] == 1;
-    if (alone && p->tasks[begin - 1].end == p->tasks[begin].first)
+    if (alone && p->tasks[begin - 1].end == p->tasks[begin].first && !p->fronts[p->tasks[begin].first].wide &&
+        !p->fronts[p->tasks[begin - 1].end - 1].wide)
       p->tasks[begin - 1].end = p->tasks[begin].end, p->n_tasks--;
     else if (count)
       p->launches[p->n_launches++] = begin;
@@ -485,7 +503,9 @@ solver_status sp_plan_make(struct sp_plan *out, enum sp_kind kind, const struct 
   if (good) find_items(&k);
   good = good && find_reach(&k) && postorder(&k) && find_fronts(&k) && find_children(&k);
   if (good && kind == SP_QR) good = find_own_rows(&k);
-  good = good && find_entries(&k) && find_values(&p) && find_tasks(&p);
+  good = good && find_entries(&k) && find_values(&p);
+  if (good) find_wide(&p);
+  good = good && find_tasks(&p);
   free_making(&k);
   if (!good) sp_plan_free(&p);
   *out = p;

@@ -15,7 +15,7 @@ struct sp_list {
 
 struct sp_plan {
   enum sp_kind kind;
-  int m, n, n_fronts, n_tasks, n_launches;
+  int m, n, n_fronts, n_wide, n_tasks, n_launches;
   int *order;  /* column j of the factor is column order[j] of A */
   int *number; /* ... and comes as number[j] in the order that was asked for, of which this one is another form */
   int *parent; /* of a front; -1: none */

@@ -31,6 +31,7 @@ PUBLIC solver_status cusolverSpDestroy(struct sp_handle *h)
 {
   if (!sp_handle_is(h)) return SOLVER_NOT_INITIALIZED;
   cuStreamSynchronize(h->stream);
+  if (h->dense) cusolverDnDestroy(h->dense);
   kernel_set_close(&h->kernels);
   h->magic = 0;
   free(h);

@@ -16,6 +16,7 @@ int cusparseGetMatType(const struct description *d);
 struct sp_handle {
   uint64_t magic;
   struct kernel_set kernels;
+  struct solver *dense; /* for QR of wide fronts, from the first of them on */
   driver_stream stream;
 };
 

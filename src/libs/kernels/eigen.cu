@@ -35,6 +35,7 @@ __device__ inline void pair_of(int64_t n, int64_t r, int64_t k, int64_t &p, int6
 template <typename R, bool largest> __device__ R over_block(R v)
 {
   __shared__ R part[warps];
+#pragma unroll 1
   for (int by = 16; by; by /= 2) {
     const R other = __shfl_xor_sync(~0u, v, by);
     v = largest ? (other > v ? other : v) : v + other;
@@ -43,6 +44,7 @@ template <typename R, bool largest> __device__ R over_block(R v)
   if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = v;
   __syncthreads();
   v = part[0];
+#pragma unroll 1
   for (int w = 1; w < warps; w++) v = largest ? (part[w] > v ? part[w] : v) : v + part[w];
   return v;
 }
@@ -86,7 +88,9 @@ template <typename T> struct eigen {
   __device__ R prepare(bool upper, bool vectors) const
   {
     R most = 0;
+#pragma unroll 1
     for (int64_t j = threadIdx.x / 32; j < n; j += warps)
+#pragma unroll 1
       for (int64_t i = threadIdx.x % 32; i < n; i += 32) {
         if (vectors) v[j * n + i] = number<T>(i == j, 0);
         if (upper ? i > j : i < j) continue;
@@ -102,7 +106,9 @@ template <typename T> struct eigen {
   __device__ R rescale(R by) const // the norm after it
   {
     R squares = 0;
+#pragma unroll 1
     for (int64_t j = threadIdx.x / 32; j < n; j += warps)
+#pragma unroll 1
       for (int64_t i = threadIdx.x % 32; i < n; i += 32) {
         T &x = a[j * lda + i];
         x = x * number<T>(by, 0);
@@ -115,6 +121,7 @@ template <typename T> struct eigen {
   __device__ bool round(int64_t players, int64_t r, R small, bool vectors) const
   {
     bool any = false;
+#pragma unroll 1
     for (int64_t k = threadIdx.x; k < players / 2; k += 256) {
       int64_t p, q;
       pair_of(players, r, k, p, q);
@@ -136,12 +143,14 @@ template <typename T> struct eigen {
 
   __device__ void apply(int64_t players, int64_t r, bool rows, bool vectors) const
   {
+#pragma unroll 1
     for (int64_t k = threadIdx.x / 32; k < players / 2; k += warps) {
       const R tangent = *(const R *)(turns + 2 * k), c = 1 / sqrt(1 + tangent * tangent);
       if (tangent == 0) continue;
       const rotation<T> t = {c, tangent * c, turns[2 * k + 1]};
       int64_t p, q;
       pair_of(players, r, k, p, q);
+#pragma unroll 1
       for (int64_t i = threadIdx.x % 32; i < n; i += 32) {
         if (rows) t.turn(a[i * lda + p], a[i * lda + q], true);
         else t.turn(a[p * lda + i], a[q * lda + i], false);
@@ -159,8 +168,10 @@ template <typename T> struct eigen {
   __device__ bool diagonalise(R small, bool vectors) const
   {
     const int64_t players = n + n % 2;
+#pragma unroll 1
     for (int sweep = 0; sweep < sweeps; sweep++) {
       bool turned = false;
+#pragma unroll 1
       for (int64_t r = 0; r < players - 1; r++) turned = round(players, r, small, vectors) || turned;
       if (!turned) return true;
     }
@@ -171,15 +182,20 @@ template <typename T> struct eigen {
   {
     R *values = (R *)turns;
     __syncthreads();
+#pragma unroll 1
     for (int64_t i = threadIdx.x; i < n; i += 256) values[i] = real(a[i * lda + i]);
     __syncthreads();
+#pragma unroll 1
     for (int64_t i = threadIdx.x / 32; i < n; i += warps) {
       int before = 0;
+#pragma unroll 1
       for (int64_t j = threadIdx.x % 32; j < n; j += 32)
         before += values[j] < values[i] || (!(values[j] > values[i]) && j < i);
+#pragma unroll 1
       for (int step = 16; step; step /= 2) before += __shfl_xor_sync(~0u, before, step);
       if (threadIdx.x % 32 == 0) w[before] = values[i] / by;
       if (vectors)
+#pragma unroll 1
         for (int64_t j = threadIdx.x % 32; j < n; j += 32) a[before * lda + j] = v[i * n + j];
     }
   }
@@ -209,15 +225,19 @@ template <typename T> struct singular {
   __device__ R prepare(const T *a, int64_t lda, bool turned) const
   {
     R most = 0;
+#pragma unroll 1
     for (int64_t j = threadIdx.x / 32; j < columns; j += warps)
+#pragma unroll 1
       for (int64_t i = threadIdx.x % 32; i < rows; i += 32) {
         const T v = turned ? conjugate(a[i * lda + j]) : a[j * lda + i];
         const R size = size_of(v);
         most = size > most ? size : most;
         b[j * rows + i] = v;
       }
+#pragma unroll 1
     for (int64_t i = threadIdx.x; i < columns * columns; i += 256) x[i] = number<T>(i % (columns + 1) == 0, 0);
     const R by = scale_of(over_block<R, true>(most));
+#pragma unroll 1
     for (int64_t i = threadIdx.x; i < rows * columns; i += 256) b[i] = b[i] * number<T>(by, 0);
     __syncthreads();
     return by;
@@ -228,6 +248,7 @@ template <typename T> struct singular {
   {
     T *u = b + p * rows, *v = b + q * rows, g = zero<T>();
     R uu = 0, vv = 0;
+#pragma unroll 1
     for (int64_t i = threadIdx.x % 32; i < rows; i += 32) {
       uu += square(u[i]), vv += square(v[i]);
       g = g + conjugate(u[i]) * v[i];
@@ -236,7 +257,9 @@ template <typename T> struct singular {
     if (uu < epsilon<R>::nothing || vv < epsilon<R>::nothing) return false;
     if (!(magnitude(g) > small * sqrt(uu) * sqrt(vv))) return false;
     const rotation<T> t = rotation<T>::of(uu, vv, g);
+#pragma unroll 1
     for (int64_t i = threadIdx.x % 32; i < rows; i += 32) t.turn(u[i], v[i], false);
+#pragma unroll 1
     for (int64_t i = threadIdx.x % 32; i < columns; i += 32) t.turn(x[p * columns + i], x[q * columns + i], false);
     return true;
   }
@@ -245,9 +268,12 @@ template <typename T> struct singular {
   {
     const R small = epsilon<R>::value * (rows > 16 ? sqrt((R)rows) : (R)4);
     const int64_t players = columns + columns % 2;
+#pragma unroll 1
     for (int sweep = 0; sweep < sweeps; sweep++) {
       bool turned = false;
+#pragma unroll 1
       for (int64_t r = 0; r < players - 1; r++) {
+#pragma unroll 1
         for (int64_t k = threadIdx.x / 32; k < players / 2; k += warps) {
           int64_t p, q;
           pair_of(players, r, k, p, q);
@@ -262,8 +288,10 @@ template <typename T> struct singular {
 
   __device__ void measure() const
   {
+#pragma unroll 1
     for (int64_t j = threadIdx.x / 32; j < columns; j += warps) {
       R squares = 0;
+#pragma unroll 1
       for (int64_t i = threadIdx.x % 32; i < rows; i += 32) squares += square(b[j * rows + i]);
       squares = over_warp(squares);
       if (threadIdx.x % 32 == 0) norms[j] = squares < epsilon<R>::nothing ? 0 : sqrt(squares);
@@ -274,15 +302,20 @@ template <typename T> struct singular {
   // Values and columns in descending order.
   __device__ void put(const ws_singular_args &p, R *s, T *q, T *to, R by) const
   {
+#pragma unroll 1
     for (int64_t j = threadIdx.x / 32; j < columns; j += warps) {
       int before = 0;
+#pragma unroll 1
       for (int64_t i = threadIdx.x % 32; i < columns; i += 32)
         before += norms[i] > norms[j] || (!(norms[i] < norms[j]) && i < j);
+#pragma unroll 1
       for (int step = 16; step; step /= 2) before += __shfl_xor_sync(~0u, before, step);
       if (threadIdx.x % 32 == 0) s[before] = norms[j] / by;
       if (before < p.n_q && norms[j] != 0)
+#pragma unroll 1
         for (int64_t i = threadIdx.x % 32; i < rows; i += 32) q[before * p.ldq + i] = b[j * rows + i] * number<T>(1 / norms[j], 0);
       if (before >= p.n_x) continue;
+#pragma unroll 1
       for (int64_t i = threadIdx.x % 32; i < columns; i += 32) {
         const T v = x[j * columns + i];
         if (p.x_turned) to[i * p.ldx + before] = conjugate(v);
@@ -298,8 +331,10 @@ template <typename T> struct singular {
     __shared__ unsigned long long axis;
     R least = 4;
     int64_t mine = 0;
+#pragma unroll 1
     for (int64_t i = threadIdx.x; i < rows; i += 256) {
       R share = 0;
+#pragma unroll 1
       for (int64_t k = 0; k < c; k++) share += square(q[k * ldq + i]);
       if (share < least) least = share, mine = i;
     }
@@ -309,23 +344,31 @@ template <typename T> struct singular {
     if (least == over_all) atomicMin(&axis, (unsigned long long)mine);
     __syncthreads();
     T *v = q + c * ldq;
+#pragma unroll 1
     for (int64_t i = threadIdx.x; i < rows; i += 256) v[i] = number<T>(i == axis, 0);
     __syncthreads();
+#pragma unroll 1
     for (int pass = 0; pass < 2; pass++) {
+#pragma unroll 1
       for (int64_t k = threadIdx.x / 32; k < c; k += warps) {
         T sum = zero<T>();
+#pragma unroll 1
         for (int64_t i = threadIdx.x % 32; i < rows; i += 32) sum = sum + conjugate(q[k * ldq + i]) * v[i];
         sum = over_warp(sum);
         if (threadIdx.x % 32 == 0) shares[k] = sum;
       }
       __syncthreads();
+#pragma unroll 1
       for (int64_t i = threadIdx.x; i < rows; i += 256)
+#pragma unroll 1
         for (int64_t k = 0; k < c; k++) v[i] = v[i] - shares[k] * q[k * ldq + i];
       __syncthreads();
     }
     R squares = 0;
+#pragma unroll 1
     for (int64_t i = threadIdx.x; i < rows; i += 256) squares += square(v[i]);
     const R norm = sqrt(over_block<R, false>(squares));
+#pragma unroll 1
     for (int64_t i = threadIdx.x; i < rows; i += 256) v[i] = v[i] * number<T>(1 / norm, 0);
     __syncthreads();
   }
@@ -337,9 +380,12 @@ template <typename T> __device__ double residual(const ws_singular_args &p, cons
 {
   const int64_t kept = p.n_q < p.n_x ? p.n_q : p.n_x;
   double squares = 0;
+#pragma unroll 1
   for (int64_t j = threadIdx.x / 32; j < p.columns; j += warps)
+#pragma unroll 1
     for (int64_t i = threadIdx.x % 32; i < p.rows; i += 32) {
       T left = p.turned ? conjugate(a[i * p.lda + j]) : a[j * p.lda + i];
+#pragma unroll 1
       for (int64_t k = 0; k < kept; k++) left = left - q[k * p.ldq + i] * number<T>(s[k], 0) * conjugate(x[k * p.ldx + j]);
       squares += (double)square(left);
     }
@@ -361,6 +407,7 @@ template <typename T> __device__ void values(const ws_singular_args &p)
   s.put(p, found, q, to, by);
   int64_t known = 0;
   while (known < p.columns && known < p.n_q && found[known] != 0) known++; // what is 0 has no column yet
+#pragma unroll 1
   for (; known < p.n_q; known++) s.complete(q, p.ldq, known);
   if (p.residual) {
     const double left = residual(p, a, found, q, to);

@@ -21,6 +21,7 @@ struct ws_front {
   int64_t entries, entry_count;
   int32_t children, child_count;
   int32_t m, n, pivots;
+  int32_t wide; /* its factor is worth more than one CTA */
 };
 
 /* What a front takes from a child: where its columns behind the pivots lie, in `lists`, and, QR, so many rows. */
@@ -42,6 +43,9 @@ struct ws_front_task {
 
 /* y = Q^H b; R^H y = b; R x = y. */
 enum { WS_FRONT_FACTOR, WS_FRONT_TURN, WS_FRONT_FORWARD, WS_FRONT_BACKWARD };
+/* What of wide fronts the factors' kernels do: all; only bring together what they have; say what is on the diagonal of
+ * R, which other kernels have made. */
+enum { WS_FRONT_WHOLE, WS_FRONT_BRING, WS_FRONT_SAY };
 
 struct ws_fronts_args {
   const struct ws_front *fronts;
@@ -57,6 +61,8 @@ struct ws_fronts_args {
   double shift_re, shift_im; /* is subtracted from the diagonal */
   int32_t by_rows;           /* how R lies in a front: as Cholesky leaves it */
   int32_t step;              /* of front_solve; 0 for the factors */
+  int32_t part;              /* of the factors */
+  int32_t *info;             /* WS_FRONT_SAY, Cholesky: the first pivot that is not above 0, from 1 on; 0: none */
 };
 
 #endif

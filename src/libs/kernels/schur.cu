@@ -35,6 +35,7 @@ template <typename T> struct reflector {
   {
     using R = typename traits<T>::real;
     R squares = 0;
+#pragma unroll 1
     for (int i = 1; i < size; i++) squares += square(x[i]);
     v[0] = number<T>(1, 0), v[1] = v[2] = t = zero<T>();
     beta = real(x[0]);
@@ -43,22 +44,27 @@ template <typename T> struct reflector {
     if (real(x[0]) >= 0) beta = -beta;
     t = number<T>((beta - real(x[0])) / beta, -imaginary(x[0]) / beta);
     const T scale = number<T>(1, 0) / (x[0] - number<T>(beta, 0));
+#pragma unroll 1
     for (int i = 1; i < size; i++) v[i] = x[i] * scale;
   }
   // From the left, conjugate transposed, to `size` elements of a column.
   __device__ void left(T *x, int size) const
   {
     T sum = zero<T>();
+#pragma unroll 1
     for (int i = 0; i < size; i++) sum = sum + conjugate(v[i]) * x[i];
     sum = conjugate(t) * sum;
+#pragma unroll 1
     for (int i = 0; i < size; i++) x[i] = x[i] - v[i] * sum;
   }
   // From the right, to elements of a row `step` apart.
   __device__ void right(T *x, int64_t step, int size) const
   {
     T sum = zero<T>();
+#pragma unroll 1
     for (int i = 0; i < size; i++) sum = sum + x[i * step] * v[i];
     sum = sum * t;
+#pragma unroll 1
     for (int i = 0; i < size; i++) x[i * step] = x[i * step] - sum * conjugate(v[i]);
   }
 };
@@ -74,15 +80,18 @@ template <typename T> struct schur {
   __device__ void to_hessenberg(T *v) const
   {
     __shared__ R part[warps];
+#pragma unroll 1
     for (int64_t j = 0; j + 2 < n; j++) {
       const int64_t rows = n - j - 1;
       const T *x = h + j * n + j + 1;
       R squares = 0;
+#pragma unroll 1
       for (int64_t i = 1 + threadIdx.x; i < rows; i += 256) squares += square(x[i]);
       squares = over_warp(squares);
       if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = squares;
       __syncthreads();
       squares = 0;
+#pragma unroll 1
       for (int w = 0; w < warps; w++) squares += part[w];
       const T alpha = x[0];
       if (squares == 0 && imaginary(alpha) == 0) {
@@ -93,15 +102,19 @@ template <typename T> struct schur {
       if (real(alpha) >= 0) beta = -beta;
       const T t = number<T>((beta - real(alpha)) / beta, -imaginary(alpha) / beta);
       const T scale = number<T>(1, 0) / (alpha - number<T>(beta, 0));
+#pragma unroll 1
       for (int64_t i = threadIdx.x; i < rows; i += 256) v[i] = i ? x[i] * scale : number<T>(1, 0);
       __syncthreads();
+#pragma unroll 1
       for (int64_t c = j + threadIdx.x / 32; c < n; c += warps) long_left(v, h + c * n + j + 1, rows, conjugate(t));
       __syncthreads();
+#pragma unroll 1
       for (int64_t r = threadIdx.x; r < n; r += 256) {
         long_right(v, h + (j + 1) * n + r, rows, t);
         if (z) long_right(v, z + (j + 1) * n + r, rows, t);
       }
       __syncthreads();
+#pragma unroll 1
       for (int64_t i = threadIdx.x; i < rows; i += 256) at(j + 1 + i, j) = i ? zero<T>() : number<T>(beta, 0);
       __syncthreads();
     }
@@ -109,15 +122,19 @@ template <typename T> struct schur {
   __device__ void long_left(const T *v, T *x, int64_t rows, T t) const // by a warp
   {
     T sum = zero<T>();
+#pragma unroll 1
     for (int64_t i = threadIdx.x % 32; i < rows; i += 32) sum = sum + conjugate(v[i]) * x[i];
     sum = t * over_warp(sum);
+#pragma unroll 1
     for (int64_t i = threadIdx.x % 32; i < rows; i += 32) x[i] = x[i] - v[i] * sum;
   }
   __device__ void long_right(const T *v, T *x, int64_t columns, T t) const // by a thread
   {
     T sum = zero<T>();
+#pragma unroll 1
     for (int64_t i = 0; i < columns; i++) sum = sum + x[i * n] * v[i];
     sum = sum * t;
+#pragma unroll 1
     for (int64_t i = 0; i < columns; i++) x[i * n] = x[i * n] - sum * conjugate(v[i]);
   }
 
@@ -125,6 +142,7 @@ template <typename T> struct schur {
   __device__ int64_t begin_of(int64_t hi, R norm) const
   {
     int64_t l = hi;
+#pragma unroll 1
     for (; l > 0; l--) {
       R beside = size_of(at(l, l)) + size_of(at(l - 1, l - 1));
       if (beside == 0) beside = norm;
@@ -162,19 +180,24 @@ template <typename T> struct schur {
     constexpr int most = traits<T>::complex ? 2 : 3;
     T x[3] = {};
     start(l, hi, count, x);
+#pragma unroll 1
     for (int64_t k = l; k < hi; k++) {
       const int size = hi - k + 1 < most ? (int)(hi - k + 1) : most;
       if (k > l)
+#pragma unroll 1
         for (int i = 0; i < size; i++) x[i] = at(k + i, k - 1);
       const reflector<T> p(x, size);
       __syncthreads();
       if (k > l && threadIdx.x == 0) {
         at(k, k - 1) = number<T>(p.beta, 0);
+#pragma unroll 1
         for (int i = 1; i < size; i++) at(k + i, k - 1) = zero<T>();
       }
+#pragma unroll 1
       for (int64_t c = k + threadIdx.x; c < n; c += 256) p.left(h + c * n + k, size);
       __syncthreads();
       const int64_t last = k + most < hi ? k + most : hi;
+#pragma unroll 1
       for (int64_t r = threadIdx.x; r < n; r += 256) {
         if (r <= last) p.right(h + k * n + r, n, size);
         if (z) p.right(z + k * n + r, n, size);
@@ -188,6 +211,7 @@ template <typename T> struct schur {
   {
     constexpr int64_t alone = traits<T>::complex ? 0 : 1; // rows that a block may have beside its last
     int64_t hi = n - 1;
+#pragma unroll 1
     for (int count = 0; hi >= 0;) {
       const int64_t l = begin_of(hi, norm);
       __syncthreads();
@@ -221,11 +245,13 @@ template <typename R> struct triangle {
     const R r = hypot(magnitude(mu), c);
     const C cs = {mu.x / r, mu.y / r}, sn = {c / r, 0};
     __syncthreads();
+#pragma unroll 1
     for (int64_t j = m - 1 + threadIdx.x; j < n; j += 256) {
       const C x = at(m - 1, j), y = at(m, j);
       at(m - 1, j) = conjugate(cs) * x + sn * y, at(m, j) = cs * y - sn * x;
     }
     __syncthreads();
+#pragma unroll 1
     for (int64_t i = threadIdx.x; i < n; i += 256) {
       if (i <= m) turn(at(i, m - 1), at(i, m), cs, sn);
       if (z) turn(z[(m - 1) * n + i], z[m * n + i], cs, sn);
@@ -250,8 +276,10 @@ template <typename R> struct triangle {
     const int lane = threadIdx.x % 32;
     const R least = limits<R>::eps * norm > limits<R>::tiny ? limits<R>::eps * norm : limits<R>::tiny;
     const C value = at(j, j);
+#pragma unroll 1
     for (int64_t i = lane; i < n; i += 32) x[i] = i < j ? C{-at(i, j).x, -at(i, j).y} : C{(R)(i == j), 0};
     __syncwarp();
+#pragma unroll 1
     for (int64_t k = j - 1; k >= 0; k--) {
       C gap = at(k, k) - value;
       if (size_of(gap) < least) gap = {least, 0};
@@ -259,11 +287,13 @@ template <typename R> struct triangle {
       const R size = size_of(found);
       __syncwarp();
       if (size > limits<R>::large) {
+#pragma unroll 1
         for (int64_t i = lane; i <= j; i += 32) x[i] = {x[i].x / size, x[i].y / size};
         found = {found.x / size, found.y / size};
         __syncwarp();
       }
       if (lane == 0) x[k] = found;
+#pragma unroll 1
       for (int64_t i = lane; i < k; i += 32) x[i] = x[i] - at(i, k) * found;
       __syncwarp();
     }
@@ -275,13 +305,16 @@ template <typename R> struct triangle {
     const int lane = threadIdx.x % 32;
     R squares = 0, most = -1;
     int64_t where = 0;
+#pragma unroll 1
     for (int64_t i = lane; i < n; i += 32) {
       C sum = {0, 0};
+#pragma unroll 1
       for (int64_t k = 0; k <= j; k++) sum = sum + z[k * n + i] * x[k];
       to[i] = sum;
       squares += square(sum);
       if (square(sum) > most) most = square(sum), where = i;
     }
+#pragma unroll 1
     for (int by = 16; by; by /= 2) {
       const R other = __shfl_xor_sync(~0u, most, by);
       const int64_t place = __shfl_xor_sync(~0u, where, by);
@@ -293,6 +326,7 @@ template <typename R> struct triangle {
     const R norm = sqrt(squares), size = magnitude(big);
     const C by = size > 0 ? C{big.x / size / norm, -big.y / size / norm} : C{1, 0};
     __syncwarp();
+#pragma unroll 1
     for (int64_t i = lane; i < n; i += 32) {
       to[i] = to[i] * by;
       if (i == where) to[i].y = 0;
@@ -304,6 +338,7 @@ template <typename R> struct triangle {
 template <typename T, typename C> __device__ void put(const ws_schur_args &p, const C *x, int64_t j, C value)
 {
   T *v = (T *)p.v + j * p.ldv;
+#pragma unroll 1
   for (int64_t i = threadIdx.x % 32; i < p.n; i += 32) {
     if constexpr (traits<T>::complex) {
       v[i] = x[i];
@@ -321,23 +356,28 @@ template <typename T> __device__ typename traits<T>::real bring(const ws_schur_a
   __shared__ R part[warps];
   const T *a = (const T *)p.a;
   R most = 0;
+#pragma unroll 1
   for (int64_t j = threadIdx.x / 32; j < p.n; j += warps)
+#pragma unroll 1
     for (int64_t i = threadIdx.x % 32; i < p.n; i += 32) {
       h[j * p.n + i] = a[j * p.lda + i];
       if (z) z[j * p.n + i] = number<T>(i == j, 0);
       const R size = size_of(a[j * p.lda + i]);
       most = size > most ? size : most;
     }
+#pragma unroll 1
   for (int by = 16; by; by /= 2) {
     const R other = __shfl_xor_sync(~0u, most, by);
     most = other > most ? other : most;
   }
   if (threadIdx.x % 32 == 0) part[threadIdx.x / 32] = most;
   __syncthreads();
+#pragma unroll 1
   for (int w = 0; w < warps; w++) most = part[w] > most ? part[w] : most;
   if (!(most > 0) || isinf(most)) return 1;
   const int e = ilogb(most);
   const R by = ldexp((R)1, e < -120 ? 120 : -e); // a power of two that brings the largest near 1
+#pragma unroll 1
   for (int64_t i = threadIdx.x; i < p.n * p.n; i += 256) h[i] = h[i] * number<T>(by, 0);
   __syncthreads();
   return by;
@@ -357,15 +397,18 @@ template <typename T> __device__ void values(const ws_schur_args &p)
   const int64_t lost = s.iterate(norm);
   const triangle<R> r = {t, p.v ? zt : nullptr, n};
   if constexpr (!traits<T>::complex) {
+#pragma unroll 1
     for (int64_t i = threadIdx.x; i < all; i += 256) {
       t[i] = widen(h[i]);
       if (p.v) zt[i] = widen(z[i]);
     }
     __syncthreads();
+#pragma unroll 1
     for (int64_t m = n - 1; m > 0; m--)
       if (r.at(m, m - 1).x != 0) r.split(m);
   }
   __syncthreads();
+#pragma unroll 1
   for (int64_t j = threadIdx.x; j < n; j += 256) {
     const C value = {t[j * n + j].x / by, t[j * n + j].y / by};
     if (p.apart) ((R *)p.w)[j] = value.x, ((R *)p.w)[n + j] = value.y;
@@ -374,6 +417,7 @@ template <typename T> __device__ void values(const ws_schur_args &p)
   if (p.v) {
     const int64_t working = n / 2 < warps ? n / 2 : warps; // each warp has two columns of x
     C *to = x + threadIdx.x / 32 * 2 * n;
+#pragma unroll 1
     for (int64_t j = threadIdx.x / 32; j < n && threadIdx.x / 32 < working; j += working) {
       r.solve(to, j, norm);
       r.turned(to, to + n, j);

@@ -1,7 +1,6 @@
 // Dense systems: LU, Cholesky, QR by reflectors, LDL, and solving with them. One CTA for each matrix, or for each block of columns
 // of a large one (cusolver/solver_blocks.c), straight from memory.
-#include "dense.cuh"
-#include "solve_args.h"
+#include "solve.cuh"
 
 template <typename T> __device__ inline T *matrix(void *p, const ws_solve_args &s)
 {
@@ -19,18 +18,6 @@ __device__ inline int32_t *pivots_of(const ws_solve_args &s)
 {
   return s.pivots ? s.pivots + blockIdx.x * s.pivot_stride : nullptr;
 }
-
-// Divides by what LAPACK multiplies with the inverse of, where that is a number.
-template <typename T> struct quotient {
-  using R = typename traits<T>::real;
-  T by, inverse;
-  bool quick;
-  __device__ quotient(T v) : by(v), inverse(number<T>(1, 0) / v)
-  {
-    quick = size_of(v) >= (sizeof(R) == 4 ? R(0x1p-126) : R(0x1p-1022));
-  }
-  __device__ T of(T v) const { return quick ? v * inverse : v / by; }
-};
 
 // The largest of a column from row `from` on: its row, the first among equals. By a warp.
 template <typename T> __device__ void seek(const T *column, int64_t from, int64_t m, int &found)
@@ -60,13 +47,6 @@ template <typename T> __device__ void exchange_rows(const ws_solve_args &p, T *a
     a[c * p.lda + r] = t;
   }
   __syncthreads();
-}
-
-// What matrices before this one, of the same whole, have said stays.
-__device__ inline void say(const ws_solve_args &p, int info)
-{
-  if (threadIdx.x || !p.info || (p.first && p.info[blockIdx.x])) return;
-  p.info[blockIdx.x] = info ? info + (int)p.first : 0;
 }
 
 // The lower factor's columns are divided by their pivots at the end, so that a column is one step: the warp that takes from the
@@ -111,50 +91,6 @@ template <typename T> __device__ void lu(const ws_solve_args &p)
   say(p, info);
 }
 
-// Element (i, j), i >= j, of the lower factor, which an upper matrix holds as its conjugate transposed.
-template <typename T> struct lower_part {
-  T *a;
-  int64_t lda;
-  bool upper;
-  __device__ T get(int64_t i, int64_t j) const { return upper ? conjugate(a[i * lda + j]) : a[j * lda + i]; }
-  __device__ void put(int64_t i, int64_t j, T v) const { (upper ? a[i * lda + j] : a[j * lda + i]) = upper ? conjugate(v) : v; }
-};
-
-// Of a matrix of one block: a thread has numbers of its own, columns of the factor go through shared memory.
-template <typename T> __device__ int cholesky_near(const lower_part<T> &l, int n)
-{
-  using R = typename traits<T>::real;
-  constexpr int EACH = WS_SOLVE_BLOCK * WS_SOLVE_BLOCK / 256;
-  __shared__ T column[2][WS_SOLVE_BLOCK];
-  const int i = threadIdx.x % 32, first = threadIdx.x / 32; // row, and the first of the columns
-  T v[EACH];
-  for (int q = 0; q < EACH; q++) v[q] = i < n && i >= first + 8 * q ? l.get(i, first + 8 * q) : zero<T>();
-  int info = 0;
-#pragma unroll 1
-  for (int j = 0; j < n; j++) {
-#pragma unroll
-    for (int q = 0; q < EACH; q++)
-      if (first + 8 * q == j) column[j % 2][i] = v[q];
-    __syncthreads();
-    const R d = real(column[j % 2][j]);
-    if (!(d > 0)) { // also of NaN
-      info = j + 1;
-      break;
-    }
-    const R root = sqrt(d), inverse = 1 / root;
-    const T mine = column[j % 2][i] * number<T>(inverse, 0);
-#pragma unroll
-    for (int q = 0; q < EACH; q++) {
-      const int c = first + 8 * q;
-      if (c == j) v[q] = i == j ? number<T>(root, 0) : mine;
-      if (c > j) v[q] = v[q] - mine * conjugate(column[j % 2][c] * number<T>(inverse, 0));
-    }
-  }
-  for (int q = 0; q < EACH; q++)
-    if (i < n && i >= first + 8 * q) l.put(i, first + 8 * q, v[q]);
-  return info;
-}
-
 template <typename T> __device__ int cholesky_far(const lower_part<T> &l, int64_t n)
 {
   using R = typename traits<T>::real;
@@ -179,8 +115,8 @@ template <typename T> __device__ int cholesky_far(const lower_part<T> &l, int64_
 template <typename T> __device__ void cholesky(const ws_solve_args &p)
 {
   const lower_part<T> l = {matrix<T>(p.a, p), p.lda, p.upper != 0};
-  if (p.first && p.info[blockIdx.x]) return; // the whole is not positive
-  say(p, p.n <= WS_SOLVE_BLOCK ? cholesky_near(l, (int)p.n) : cholesky_far(l, p.n));
+  if (p.n > WS_SOLVE_BLOCK) say(p, cholesky_far(l, p.n));
+  else if (threadIdx.x < 32) say(p, cholesky_warp(l, (int)p.n));
 }
 
 // x -= factor * v (v^H x), by a warp; v has a 1 in front that is not stored, x and v `step` elements apart.
@@ -283,11 +219,13 @@ __device__ void triangle(const T *a, int64_t lda, int64_t n, bool upper, int op,
     const T v = op == WS_SOLVE_N ? a[j * lda + i] : a[i * lda + j];
     return op == WS_SOLVE_C ? conjugate(v) : v;
   };
+#pragma unroll 1
   for (int64_t u = 0; u < n; u++) {
     const int64_t j = forward ? u : n - 1 - u;
     if (!unit && threadIdx.x == 0) x[j] = x[j] / element(j, j);
     __syncthreads();
     const T f = x[j];
+#pragma unroll 1
     for (int64_t w = threadIdx.x; w < n - 1 - u; w += 256) {
       const int64_t i = forward ? j + 1 + w : j - 1 - w;
       x[i] = x[i] - element(i, j) * f;
@@ -300,6 +238,7 @@ template <typename T> __device__ void exchange(const ws_solve_args &p, T *x, boo
 {
   const int32_t *pivots = pivots_of(p);
   if (threadIdx.x == 0 && pivots)
+#pragma unroll 1
     for (int64_t u = 0; u < p.n; u++) {
       const int64_t i = backwards ? p.n - 1 - u : u, r = pivots[i] - 1;
       const T t = x[i];
@@ -312,6 +251,7 @@ template <typename T> __device__ void exchange(const ws_solve_args &p, T *x, boo
 // Which number on the diagonal is the first that is 0, counted from 1; 0: none.
 template <typename T> __device__ int first_zero(const T *a, int64_t lda, int64_t n)
 {
+#pragma unroll 1
   for (int64_t i = 0; i < n; i++)
     if (size_of(a[i * lda + i]) == 0) return (int)i + 1;
   return 0;
@@ -325,6 +265,7 @@ template <typename T> __device__ void lu_solve(const ws_solve_args &p)
   // Of a singular matrix the inverse is what division by its zero pivot gives.
   const int none = p.invert ? first_zero(a, p.lda, p.n) : 0;
   if (p.invert) {
+#pragma unroll 1
     for (int64_t i = threadIdx.x; i < p.n; i += 256) x[i] = number<T>(i == blockIdx.y, 0);
     __syncthreads();
   }
@@ -378,10 +319,12 @@ template <typename T> __device__ int64_t largest(const symmetric<T> &s, int64_t 
 {
   double best = -1;
   int64_t at = from;
+#pragma unroll 1
   for (int64_t i = from + threadIdx.x % 32; i < s.n; i += 32) {
     const double v = i == but ? -1. : (double)size_of(s.get(i, j));
     if (v > best) best = v, at = i;
   }
+#pragma unroll 1
   for (int by = 16; by; by /= 2) {
     const double other = __shfl_xor_sync(~0u, best, by);
     const int64_t place = __shfl_xor_sync(~0u, at, by);
@@ -393,6 +336,7 @@ template <typename T> __device__ int64_t largest(const symmetric<T> &s, int64_t 
 // Exchanges rows and columns k and r > k of what is left, and rows of the factor's column k - 1 where the block has two.
 template <typename T> __device__ void exchange_symmetric(const symmetric<T> &s, int64_t k, int64_t r)
 {
+#pragma unroll 1
   for (int64_t i = k + 1 + threadIdx.x; i < s.n; i += 256) {
     if (i == r) continue;
     T &x = s.at(i, k), &y = i < r ? s.at(r, i) : s.at(i, r);
@@ -412,21 +356,27 @@ template <typename T> __device__ void eliminate(const symmetric<T> &s, int64_t k
 {
   const T one = number<T>(1, 0), d11 = s.at(k, k);
   if (size == 1) {
+#pragma unroll 1
     for (int64_t j = k + 1 + threadIdx.x / 32; j < s.n; j += 8) {
       const T f = s.at(j, k) / d11;
+#pragma unroll 1
       for (int64_t i = j + threadIdx.x % 32; i < s.n; i += 32) s.at(i, j) = s.at(i, j) - s.at(i, k) * f;
     }
     __syncthreads();
+#pragma unroll 1
     for (int64_t i = k + 1 + threadIdx.x; i < s.n; i += 256) s.at(i, k) = s.at(i, k) / d11;
   } else {
     const T d21 = s.at(k + 1, k), d22 = s.at(k + 1, k + 1);
     const T p = d22 / d21, q = d11 / d21, scale = one / (d21 * (p * q - one));
+#pragma unroll 1
     for (int64_t j = k + 2 + threadIdx.x / 32; j < s.n; j += 8) {
       const T x = s.at(j, k), y = s.at(j, k + 1), f = (p * x - y) * scale, g = (q * y - x) * scale;
+#pragma unroll 1
       for (int64_t i = j + threadIdx.x % 32; i < s.n; i += 32)
         s.at(i, j) = s.at(i, j) - s.at(i, k) * f - s.at(i, k + 1) * g;
     }
     __syncthreads();
+#pragma unroll 1
     for (int64_t i = k + 2 + threadIdx.x; i < s.n; i += 256) {
       const T x = s.at(i, k), y = s.at(i, k + 1);
       s.at(i, k) = (p * x - y) * scale, s.at(i, k + 1) = (q * y - x) * scale;
@@ -440,6 +390,7 @@ template <typename T> __device__ void ldl(const ws_solve_args &p)
   const symmetric<T> s = {matrix<T>(p.a, p), p.lda, p.n, p.upper != 0};
   const double alpha = (1 + 4.12310562561766054982) / 8; // (1 + sqrt 17) / 8
   int info = 0;
+#pragma unroll 1
   for (int64_t k = 0, size; k < s.n; k += size) {
     const double diagonal = size_of(s.at(k, k));
     const int64_t r = k + 1 < s.n ? largest(s, k, k + 1, -1) : k;
@@ -469,6 +420,7 @@ template <typename T> __device__ void ldl(const ws_solve_args &p)
     if (threadIdx.x == 0 && p.pivots) {
       int32_t *pivots = pivots_of(p);
       const int name = size == 2 ? -s.pivot(with) : s.pivot(with);
+#pragma unroll 1
       for (int64_t i = k; i <= last; i++) pivots[s.pivot(i) - 1] = name;
     }
     if (!singular) eliminate(s, k, (int)size);
@@ -492,11 +444,13 @@ template <typename T> __device__ void ldl_solve(const ws_solve_args &p)
     }
     __syncthreads();
   };
+#pragma unroll 1
   for (int64_t k = 0, size; k < s.n; k += size) {
     size = pivot(k) < 0 && k + 1 < s.n ? 2 : 1;
     swap(k + size - 1, place(pivot(k)));
     const T u = x(k), v = size == 2 ? x(k + 1) : zero<T>();
     __syncthreads();
+#pragma unroll 1
     for (int64_t i = k + size + threadIdx.x; i < s.n; i += 256)
       x(i) = x(i) - s.at(i, k) * u - (size == 2 ? s.at(i, k + 1) * v : zero<T>());
     if (threadIdx.x == 0) {
@@ -510,10 +464,13 @@ template <typename T> __device__ void ldl_solve(const ws_solve_args &p)
     }
     __syncthreads();
   }
+#pragma unroll 1
   for (int64_t k = s.n - 1, size; k >= 0; k -= size) {
     size = pivot(k) < 0 && k ? 2 : 1;
+#pragma unroll 1
     for (int64_t j = k - size + 1 + threadIdx.x / 32; threadIdx.x / 32 < size && j <= k; j += size) {
       T sum = zero<T>();
+#pragma unroll 1
       for (int64_t i = k + 1 + threadIdx.x % 32; i < s.n; i += 32) sum = sum + s.at(i, j) * x(i);
       sum = over_warp(sum);
       if (threadIdx.x % 32 == 0) x(j) = x(j) - sum;

@@ -8,7 +8,7 @@
 
 enum { WS_SOLVE_N, WS_SOLVE_T, WS_SOLVE_C };
 /* Columns of a block of a large matrix, and threads that LU and QR have for such a block; 256 for small matrices. */
-enum { WS_SOLVE_BLOCK = 32, WS_SOLVE_PANEL = 512 };
+enum { WS_SOLVE_BLOCK = 32, WS_SOLVE_PANEL = 512, WS_SOLVE_ROWS = 16 };
 
 struct ws_solve_args {
   int64_t m, n, k; /* k: reflectors */
@@ -33,6 +33,37 @@ struct ws_exchange_args {
   int64_t ldb, rows, columns, first, count, gap_at, gap;
   const int32_t *pivots; /* pivots[i]: of row i, from 1 on */
   int32_t backwards;
+};
+
+/* What the kernels of a step of LU and Cholesky take (kernels/solve_steps.cu). */
+
+/* Of LU, right and left of a block of `nb` columns that has its factors, `block` at its first pivot: rows change places
+ * as in ws_exchange_args, of which nothing is turned backwards, and those of U right of the block are found. */
+struct ws_rows_args {
+  struct ws_exchange_args rows;
+  const void *block;
+  int32_t nb;
+};
+
+/* Of Cholesky: a[rows][nb], below a block that has its factor, becomes the factor's. Of an upper matrix a is beside the
+ * block and both are conjugate transposed. */
+struct ws_below_args {
+  const void *block;
+  void *a;
+  int64_t lda, rows;
+  int32_t nb, upper;
+  const int32_t *info; /* not 0: there is no factor */
+};
+
+/* c[m][n] -= a[m][k] b[k][n], k at most WS_SOLVE_BLOCK. Cholesky: c is one half of a square matrix, a b the product of
+ * the factor below a block with its own conjugate transposed; `first` is c's place in the whole. Then c's own first
+ * block, of `next` columns, gets its factor. */
+struct ws_update_args {
+  const void *a, *b;
+  void *c;
+  int64_t lda, ldb, ldc, m, n, first;
+  int32_t k, half, upper, next;
+  int32_t *info;
 };
 
 /* A block of k reflectors in a[m][k], as LAPACK keeps them, becomes v[m][k] with what is not stored. With `clear`, a

@@ -130,13 +130,26 @@ template <typename T> __device__ void reflect(const ws_fronts_args &p, const ws_
   __syncthreads();
 }
 
+// Element (k, k) of R for each pivot k, of which no more than `some` are there.
+template <typename T> __device__ void say(const ws_fronts_args &p, const ws_front &f, const T *a, int64_t step, int some)
+{
+  const int bad = p.by_rows && *p.info ? *p.info - 1 : f.n; // what comes behind is no number
+#pragma unroll 1
+  for (int k = threadIdx.x; k < min(f.pivots, some); k += blockDim.x) {
+    const double v = real(a[k * step]);
+    p.diagonal[p.lists[f.columns + k]] = k > bad ? nan("") : p.by_rows ? v : fabs(v);
+  }
+}
+
 template <typename T> __device__ void qr(const ws_fronts_args &p, const ws_front &f)
 {
   T *values = mine<T>(p.values, p.values_stride), *a = values + f.values;
+  if (p.part == WS_FRONT_SAY) return say(p, f, a, f.m + 1, f.m);
   fill(p, f, a, 1, f.m);
   take_rows(p, f, a, values);
 #pragma unroll 1
-  for (int k = 0; k < f.m && k < f.n; k++) reflect(p, f, a, mine<T>(p.tau, p.y_stride) + f.y, k);
+  for (int k = f.wide && p.part == WS_FRONT_BRING ? f.n : 0; k < f.m && k < f.n; k++)
+    reflect(p, f, a, mine<T>(p.tau, p.y_stride) + f.y, k);
   for (int k = f.m + threadIdx.x; k < f.pivots; k += blockDim.x)
     p.diagonal[blockIdx.y * p.diagonal_stride + p.lists[f.columns + k]] = 0;
 }
@@ -167,8 +180,10 @@ template <typename T> __device__ void cholesky(const ws_fronts_args &p, const ws
   enum { PANEL = 8 };
   T *values = mine<T>(p.values, p.values_stride), *a = values + f.values;
   const int64_t n = f.n;
+  if (p.part == WS_FRONT_SAY) return say(p, f, a, n + 1, f.n);
   fill(p, f, a, n, 1);
   take_triangles(p, f, a, values);
+  if (f.wide && p.part == WS_FRONT_BRING) return;
 #pragma unroll 1
   for (int k = 0; k < f.pivots; k += PANEL) {
     const int end = min(k + PANEL, f.pivots);
