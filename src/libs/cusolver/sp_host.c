@@ -52,10 +52,10 @@ static int by_lead(const void *a, const void *b)
   return (x->number > y->number) - (x->number < y->number);
 }
 
-static bool qr_room(struct sp_host_front *h)
+static bool qr_room(struct sp_host_front *h, size_t each)
 {
-  h->a = sp_room((int64_t)h->m * h->n, sizeof *h->a);
-  h->tau = sp_room(h->n, sizeof *h->tau);
+  h->a = sp_room((int64_t)h->m * h->n, each);
+  h->tau = sp_room(h->n, each);
   h->stair = sp_room(2 * (int64_t)h->n + 2 * (int64_t)h->m, sizeof(int));
   if (!h->a || !h->tau || !h->stair) return false;
   h->reflector = h->stair + h->n, h->from = h->reflector + h->n, h->from_row = h->from + h->m;
@@ -94,187 +94,85 @@ static struct row *qr_rows(const struct sp_host_factor *k, int i, int *place)
   return rows;
 }
 
-static void take_child(const struct sp_host_factor *k, const struct ws_front_child *c, struct sp_host_front *h)
+enum { PANEL = 16 };
+
+#define NUMBER double
+#define NAME(function) function##_real
+#define TIMES(a, b) ((a) * (b))
+#define SQUARE(a) ((a) * (a))
+#define CONJ(a) (a)
+#define REAL(a) (a)
+#define IMAGINARY(a) 0
+#include "libs/cusolver/sp_host_fronts.def"
+
+#define NUMBER sp_number
+#define NAME(function) function##_complex
+#define TIMES(a, b) sp_times(a, b)
+#define SQUARE(a) sp_square(a)
+#define CONJ(a) conj(a)
+#define REAL(a) creal(a)
+#define IMAGINARY(a) cimag(a)
+#include "libs/cusolver/sp_host_fronts.def"
+
+/* How many values the plan asks for. */
+static int64_t values_of(const struct sp_plan *p)
 {
-  const struct ws_front *g = &k->plan->fronts[c->front];
-  const struct sp_host_front *s = &k->fronts[c->front];
-  for (int r = 0; r < h->m; r++) {
-    if (h->from[r] != c->front) continue;
-    for (int j = h->from_row[r] - s->live + g->pivots; j < g->n; j++)
-      h->a[(int64_t)k->plan->lists.at[c->columns + j - g->pivots] * h->m + r] =
-          s->a[(int64_t)j * s->m + h->from_row[r]];
-  }
+  int64_t n = 0;
+  for (int i = 0; i < p->n_fronts; i++)
+    for (int64_t e = 0; e < p->fronts[i].entry_count; e++) {
+      const int source = p->entries[p->fronts[i].entries + e].source;
+      if (source >= n) n = source + INT64_C(1);
+    }
+  return n;
 }
 
-/* Reflector of column j on rows g to end. False: too little is left, nothing was done. */
-static bool reflect(struct sp_host_front *h, int j, int g, int end, double least, double *diagonal)
+/* Real or imaginary parts, of which the others are 0 or not; NULL: no memory. */
+static double *parts_of(const sp_number *from, int64_t n, bool imaginary, bool *others)
 {
-  const int64_t m = h->m;
-  sp_number *v = h->a + j * m, tau = 0;
-  double tail = 0, beta = creal(v[g]);
-  for (int i = g + 1; i < end; i++) tail += sp_square(v[i]);
-  const double size = sqrt(sp_square(v[g]) + tail);
-  if (size <= least) return false;
-  if (tail != 0 || cimag(v[g]) != 0) {
-    beta = creal(v[g]) > 0 ? -size : size;
-    tau = (beta - v[g]) / beta;
-    const sp_number by = 1 / (v[g] - beta);
-    for (int i = g + 1; i < end; i++) v[i] = sp_times(v[i], by);
+  double *to = sp_room(n, sizeof *to);
+  *others = false;
+  for (int64_t i = 0; to && i < n; i++) {
+    to[i] = imaginary ? cimag(from[i]) : creal(from[i]);
+    if ((imaginary ? creal(from[i]) : cimag(from[i])) != 0) *others = true;
   }
-  v[g] = beta;
-  *diagonal = fabs(beta);
-  for (int c = j + 1; c < h->n; c++) {
-    sp_number *w = h->a + c * m, sum = w[g];
-    for (int i = g + 1; i < end; i++) sum += sp_times(conj(v[i]), w[i]);
-    sum = sp_times(conj(tau), sum);
-    w[g] -= sum;
-    for (int i = g + 1; i < end; i++) w[i] -= sp_times(sum, v[i]);
-  }
-  h->tau[g] = tau, h->stair[g] = end, h->reflector[j] = g;
-  return true;
-}
-
-static bool qr_front(struct sp_host_factor *k, int i, const sp_number *values, sp_number shift, double least)
-{
-  const struct sp_plan *p = k->plan;
-  const struct ws_front *f = &p->fronts[i];
-  struct sp_host_front *h = &k->fronts[i];
-  int *place = sp_room(f->m, sizeof(int));
-  struct row *rows = place ? qr_rows(k, i, place) : NULL;
-  const bool good = rows && qr_room(h);
-  for (int r = 0; good && r < h->m; r++)
-    h->from[r] = rows[r].from,
-    h->from_row[r] = rows[r].from < 0 ? p->lists.at[f->rows + rows[r].number] : rows[r].number;
-  for (int64_t e = 0; good && e < f->entry_count; e++) {
-    const struct ws_front_entry *at = &p->entries[f->entries + e];
-    h->a[(int64_t)at->column * h->m + place[at->row]] += at->source < 0 ? -shift : values[at->source];
-  }
-  for (int c = 0; good && c < f->child_count; c++) take_child(k, &p->children[f->children + c], h);
-  for (int j = 0, g = 0, r = 0; good && j < h->n; j++) {
-    double size = 0;
-    while (r < h->m && rows[r].lead <= j) r++;
-    h->reflector[j] = -1;
-    if (g < h->m && reflect(h, j, g, r > g ? r : g + 1, j < f->pivots ? least : -1, &size)) g++;
-    if (j < f->pivots) h->live = g, k->diagonal[columns_of(p, f)[j]] = size;
-  }
-  if (good) k->rank += h->live;
-  free(place);
-  free(rows);
-  return good;
-}
-
-static bool cholesky_front(struct sp_host_factor *k, int i, const sp_number *values)
-{
-  const struct sp_plan *p = k->plan;
-  const struct ws_front *f = &p->fronts[i];
-  struct sp_host_front *h = &k->fronts[i];
-  const int64_t n = f->n;
-  h->m = h->n = f->n, h->live = f->pivots;
-  h->a = sp_room(n * n, sizeof *h->a);
-  if (!h->a) return false;
-  for (int64_t e = 0; e < f->entry_count; e++) {
-    const struct ws_front_entry *at = &p->entries[f->entries + e];
-    h->a[at->row * n + at->column] += at->conjugated ? conj(values[at->source]) : values[at->source];
-  }
-  for (int c = 0; c < f->child_count; c++) {
-    const struct ws_front_child *child = &p->children[f->children + c];
-    const struct ws_front *g = &p->fronts[child->front];
-    const int *to = p->lists.at + child->columns;
-    for (int r = g->pivots; r < g->n; r++)
-      for (int s = r; s < g->n; s++)
-        h->a[to[r - g->pivots] * n + to[s - g->pivots]] += k->fronts[child->front].a[(int64_t)r * g->n + s];
-  }
-  for (int64_t r = 0; r < f->pivots; r++) {
-    sp_number *row = h->a + r * n;
-    const double pivot = creal(row[r]), root = sqrt(pivot);
-    k->diagonal[columns_of(p, f)[r]] = pivot > 0 ? root : pivot;
-    row[r] = root;
-    for (int64_t c = r + 1; c < n; c++) row[c] /= root;
-    for (int64_t t = r + 1; t < n; t++)
-      for (int64_t c = t; c < n; c++) h->a[t * n + c] -= sp_times(conj(row[t]), row[c]);
-  }
-  return true;
+  return to;
 }
 
 solver_status sp_host_factorise(struct sp_host_factor *out, const struct sp_plan *plan, const sp_number *values,
                                 sp_number shift, double least)
 {
-  struct sp_host_factor k = {plan, sp_room(plan->n_fronts, sizeof *k.fronts), sp_room(plan->n, sizeof(double)), 0};
-  bool good = k.fronts && k.diagonal;
-  for (int i = 0; good && i < plan->n_fronts; i++)
-    good = plan->kind == SP_QR ? qr_front(&k, i, values, shift, least) : cholesky_front(&k, i, values);
+  struct sp_host_factor k = {.plan = plan, .fronts = sp_room(plan->n_fronts, sizeof *k.fronts),
+                             .diagonal = sp_room(plan->n, sizeof(double))};
+  bool complex_ones;
+  double *parts = parts_of(values, values_of(plan), false, &complex_ones);
+  bool good = k.fronts && k.diagonal && parts;
+  k.real = !complex_ones && cimag(shift) == 0;
+  if (good && k.real) good = factorise_real(&k, parts, creal(shift), least);
+  if (good && !k.real) good = factorise_complex(&k, values, shift, least);
+  free(parts);
   if (!good) sp_host_free(&k);
   *out = k;
   return good ? SOLVER_SUCCESS : SOLVER_ALLOC_FAILED;
 }
 
-/* y[i]: the right side of front i. */
-static void turn(const struct sp_host_factor *k, int i, const sp_number *b, sp_number **y)
+/* Of a real factor, the parts of a right side one after the other. */
+static bool solve_parts(const struct sp_host_factor *k, const sp_number *b, sp_number *x)
 {
-  const struct sp_host_front *h = &k->fronts[i];
-  for (int r = 0; r < h->m; r++) y[i][r] = h->from[r] < 0 ? b[h->from_row[r]] : y[h->from[r]][h->from_row[r]];
-  for (int j = 0; j < h->n; j++) {
-    const int g = h->reflector[j];
-    if (g < 0) continue;
-    const sp_number *v = h->a + (int64_t)j * h->m;
-    sp_number sum = y[i][g];
-    for (int r = g + 1; r < h->stair[g]; r++) sum += sp_times(conj(v[r]), y[i][r]);
-    sum = sp_times(conj(h->tau[g]), sum);
-    y[i][g] -= sum;
-    for (int r = g + 1; r < h->stair[g]; r++) y[i][r] -= sp_times(sum, v[r]);
-  }
-}
-static void forward(const struct sp_host_factor *k, int i, const sp_number *b, sp_number **y)
-{
-  const struct sp_plan *p = k->plan;
-  const struct ws_front *f = &p->fronts[i];
-  const sp_number *a = k->fronts[i].a;
-  for (int r = 0; r < f->pivots; r++) y[i][r] = b[p->order[columns_of(p, f)[r]]];
-  for (int c = 0; c < f->child_count; c++) {
-    const struct ws_front_child *child = &p->children[f->children + c];
-    const struct ws_front *g = &p->fronts[child->front];
-    for (int r = g->pivots; r < g->n; r++) y[i][p->lists.at[child->columns + r - g->pivots]] += y[child->front][r];
-  }
-  for (int r = 0; r < f->pivots; r++) {
-    y[i][r] /= creal(a[(int64_t)r * f->n + r]);
-    for (int c = r + 1; c < f->n; c++) y[i][c] -= sp_times(conj(a[(int64_t)r * f->n + c]), y[i][r]);
-  }
-}
-static void backward(const struct sp_host_factor *k, int i, const sp_number *y, sp_number *x)
-{
-  const struct sp_plan *p = k->plan;
-  const struct ws_front *f = &p->fronts[i];
-  const struct sp_host_front *h = &k->fronts[i];
-  const int *columns = columns_of(p, f);
-  const int64_t row_step = p->kind == SP_QR ? 1 : f->n, column_step = p->kind == SP_QR ? h->m : 1;
-  for (int j = f->pivots - 1; j >= 0; j--) {
-    const int g = p->kind == SP_QR ? h->reflector[j] : j;
-    sp_number v = 0;
-    if (g >= 0) {
-      v = y[g];
-      for (int c = j + 1; c < f->n; c++) v -= sp_times(h->a[g * row_step + c * column_step], x[p->order[columns[c]]]);
-      v /= creal(h->a[g * row_step + j * column_step]);
-    }
-    x[p->order[columns[j]]] = v;
-  }
+  const int m = k->plan->m, n = k->plan->n;
+  bool imaginary, real;
+  double *re = parts_of(b, m, false, &imaginary), *im = parts_of(b, m, true, &real);
+  double *x_re = sp_room(n, sizeof *x_re), *x_im = sp_room(n, sizeof *x_im);
+  bool good = re && im && x_re && x_im && solve_real(k, re, x_re);
+  if (good && imaginary) good = solve_real(k, im, x_im);
+  for (int j = 0; good && j < n; j++) x[j] = sp_complex(x_re[j], x_im[j]);
+  free(re);
+  free(im);
+  free(x_re);
+  free(x_im);
+  return good;
 }
 
 bool sp_host_solve(const struct sp_host_factor *k, const sp_number *b, sp_number *x)
 {
-  const int n = k->plan->n_fronts;
-  sp_number **y = sp_room(n, sizeof *y);
-  bool good = y != NULL;
-  for (int i = 0; good && i < n; i++) {
-    y[i] = sp_room(k->fronts[i].m, sizeof **y);
-    good = y[i] != NULL;
-    if (!good) break;
-    if (k->plan->kind == SP_QR)
-      turn(k, i, b, y);
-    else
-      forward(k, i, b, y);
-  }
-  for (int i = n - 1; good && i >= 0; i--) backward(k, i, y[i], x);
-  for (int i = 0; y && i < n; i++) free(y[i]);
-  free(y);
-  return good;
+  return k->real ? solve_parts(k, b, x) : solve_complex(k, b, x);
 }

@@ -1,4 +1,4 @@
-/* Factors on the host, by the same fronts as on the device, in the widest type. */
+/* Factors on the host, by the same fronts as on the device, in the widest type: binary64, of real matrices real. */
 #ifndef WS_CUSOLVER_SP_HOST_H
 #define WS_CUSOLVER_SP_HOST_H
 
@@ -6,7 +6,7 @@
 
 struct sp_host_front {
   int m, n, live;       /* QR: live pivots; the others are too small */
-  sp_number *a, *tau;   /* as on the device (kernels/front_args.h) */
+  void *a, *tau;        /* double, or sp_number, as on the device (kernels/front_args.h) */
   int *stair;           /* QR: of reflector g, the rows it has an end with, */
   int *reflector;       /* of a column, its reflector and row of R; -1: none */
   int *from, *from_row; /* of a row, the front it comes from and its number there; -1: of A */
@@ -17,6 +17,7 @@ struct sp_host_factor {
   struct sp_host_front *fronts;
   double *diagonal; /* of R, column by column: its size; Cholesky: a pivot that is not above 0 as it is */
   int rank;
+  bool real; /* so are the fronts' numbers */
 };
 
 /* Of A - shift I. QR: a column of which no more than `least` is left is left out (least < 0: none). The plan is to
