@@ -103,7 +103,7 @@ enum { PANEL = 16 };
 #define CONJ(a) (a)
 #define REAL(a) (a)
 #define IMAGINARY(a) 0
-#include "libs/cusolver/sp_host_fronts.def"
+#include "libs/cusolver/sp_host_fronts.inc"
 
 #define NUMBER sp_number
 #define NAME(function) function##_complex
@@ -112,7 +112,7 @@ enum { PANEL = 16 };
 #define CONJ(a) conj(a)
 #define REAL(a) creal(a)
 #define IMAGINARY(a) cimag(a)
-#include "libs/cusolver/sp_host_fronts.def"
+#include "libs/cusolver/sp_host_fronts.inc"
 
 /* How many values the plan asks for. */
 static int64_t values_of(const struct sp_plan *p)
