@@ -94,6 +94,76 @@ template <typename T, typename I> static void solves(cusparseHandle_t h)
       }
 }
 
+// The structure of A B once, then alpha A B + beta C twice: with the values that A had, and with others. Buffers that need not
+// stay are filled with other bytes in between.
+template <typename T, typename I> static void reuse_case(cusparseHandle_t h, int m, int k, int n, int base)
+{
+  matrix<T> a(m, k);
+  const matrix<T> b(k, n);
+  const cudaDataType t = type<T>::data;
+  const auto no = CUSPARSE_OPERATION_NON_TRANSPOSE;
+  const cusparseIndexType_t index = sizeof(I) == 8 ? CUSPARSE_INDEX_64I : CUSPARSE_INDEX_32I;
+  cusparseSpMatDescr_t da = describe<T, I>(a, CUSPARSE_FORMAT_CSR, base), db = describe<T, I>(b, CUSPARSE_FORMAT_CSR, 1 - base), dc;
+  I *offsets = device(std::vector<I>(m + 1, (I)-1)), *columns = nullptr;
+  cusparseSpGEMMDescr_t plan;
+  size_t size[5] = {};
+  int64_t rows, cols, nnz = 0;
+  char *room[5] = {};
+  auto take = [&](int i) { room[i] = device(std::vector<char>(size[i])); };
+  bool right = !cusparseCreateCsr(&dc, m, n, 0, offsets, nullptr, nullptr, index, index, base ? CUSPARSE_INDEX_BASE_ONE : CUSPARSE_INDEX_BASE_ZERO, t) &&
+               !cusparseSpGEMM_createDescr(&plan);
+#define STRUCTURE h, no, no, da, db, dc, CUSPARSE_SPGEMM_DEFAULT, plan
+#define SIZES &size[1], room[1], &size[2], room[2], &size[3], room[3]
+  right = right && cusparseSpGEMMreuse_nnz(STRUCTURE, SIZES) == CUSPARSE_STATUS_INVALID_VALUE; // before its time
+  right = right && !cusparseSpGEMMreuse_workEstimation(STRUCTURE, &size[0], nullptr);
+  take(0);
+  right = right && !cusparseSpGEMMreuse_workEstimation(STRUCTURE, &size[0], room[0]) && !cusparseSpGEMMreuse_nnz(STRUCTURE, SIZES);
+  for (int i = 1; i < 4; i++) take(i);
+  right = right && !cusparseSpGEMMreuse_nnz(STRUCTURE, SIZES) && !cusparseSpMatGetSize(dc, &rows, &cols, &nnz);
+  for (int i = 0; i < 3; i++) cudaMemset(room[i], 0x55, size[i]);
+  columns = device(std::vector<I>(nnz));
+  std::vector<T> c(nnz);
+  for (T &v : c) v = type<T>::make();
+  T *values = device(c);
+  right = right && !cusparseCsrSetPointers(dc, offsets, columns, values) && !cusparseSpGEMMreuse_copy(STRUCTURE, &size[4], nullptr);
+  take(4);
+  right = right && !cusparseSpGEMMreuse_copy(STRUCTURE, &size[4], room[4]) && host(values, nnz) == c;
+  for (int pass = 0; pass < 3; pass++) {
+    const T alpha = type<T>::make() + T(3), beta = pass == 1 ? T(0) : type<T>::make();
+    if (pass)
+      for (T &v : a.values) v = type<T>::make();
+    right = right && !cusparseCsrSetPointers(da, device(a.template offsets<I>(base)), device(based<I>(a.column, base)), device(a.values));
+    right = right && !cusparseSpGEMMreuse_compute(h, no, no, &alpha, da, db, &beta, dc, t, CUSPARSE_SPGEMM_DEFAULT, plan);
+    std::vector<std::map<int, number>> want(m);
+    std::vector<std::map<int, double>> sizes(m), terms(m);
+    for (size_t i = 0; i < a.row.size(); i++)
+      for (size_t j = 0; j < b.row.size(); j++)
+        if (b.row[j] == a.column[i]) {
+          const number v = number(alpha) * number(a.values[i]) * number(b.values[j]);
+          want[a.row[i]][b.column[j]] += v, sizes[a.row[i]][b.column[j]] += std::abs(v), terms[a.row[i]][b.column[j]]++;
+        }
+    const std::vector<I> o = host(offsets, m + 1), place = host(columns, nnz);
+    const std::vector<T> v = host(values, nnz);
+    int64_t z = 0;
+    for (int i = 0; i < m; i++) {
+      right = right && o[i] == (I)(z + base);
+      for (auto &e : want[i]) {
+        if (!right || z >= nnz) break;
+        const number old = number(beta) * number(c[z]);
+        right = place[z] == (I)(e.first + base) &&
+                near(v[z], e.second + old, sizes[i][e.first] + std::abs(old), terms[i][e.first] + 4);
+        z++;
+      }
+    }
+    right = right && z == nnz && o[m] == (I)(nnz + base);
+    c = v;
+  }
+  char what[100];
+  snprintf(what, sizeof what, "SpGEMMreuse of type %d, %d x %d x %d, base %d", t, m, k, n, base);
+  check(right && !cusparseSpGEMM_destroyDescr(plan), what);
+  cusparseDestroySpMat(da), cusparseDestroySpMat(db), cusparseDestroySpMat(dc);
+}
+
 // C = alpha A B, and beta times a C without elements: the columns that a product can have, in order, and the sums.
 template <typename T, typename I> static void product_case(cusparseHandle_t h, int m, int k, int n, int base)
 {
@@ -154,6 +224,8 @@ template <typename T> static void products(cusparseHandle_t h)
 {
   product_case<T, int>(h, 41, 37, 53, 0);
   product_case<T, int64_t>(h, 41, 90, 20, 1);
+  reuse_case<T, int>(h, 41, 37, 53, 1);
+  reuse_case<T, int64_t>(h, 20, 90, 31, 0);
   product_case<T, int>(h, 1, 1, 1, 1);   // an empty row
   product_case<T, int>(h, 7, 300, 250, 0); // a row of thousands of products
 }

@@ -1,4 +1,4 @@
-/* Products of two sparse matrices (SpGEMM) and compressed columns (Csr2cscEx2) of libcusparse. */
+/* Products of two sparse matrices (SpGEMM, SpGEMMreuse) and compressed columns (Csr2cscEx2) of libcusparse. */
 #include "libs/cusparse/sparse_product.h"
 
 #define PLAN UINT64_C(0x7761727073706765)
@@ -133,6 +133,107 @@ static sparse_status copy(struct sparse_handle *h, const struct gemm *g, struct 
   const enum lib_kernel k = of_kind(KERNEL_ssparse_collect, kind);
   const bool ok = kernel_set_launch(&h->kernels, k, sparse_shape(g->a->rows * 32), h->stream, a);
   return ok ? SPARSE_SUCCESS : SPARSE_EXECUTION_FAILED;
+}
+
+/* The structure of C once, its values as often as wanted (SpGEMMreuse). Buffer 4 has all that stays: where the lists of
+ * products begin, then what `compute` needs. */
+static size_t begins_bytes(const struct sparse_matrix *a) { return ((size_t)(a->rows + 1) * 8 + 15) / 16 * 16; }
+
+/* C's values, or its structure. */
+static sparse_status collect_again(struct sparse_handle *h, const struct gemm *g, struct gemm_plan *p, bool values)
+{
+  const int kind = sparse_kind(g->a->value_type);
+  const struct sparse_matrix *c = g->c;
+  struct ws_sparse_gemm a = p->args;
+  bool turned;
+  if (p->count && !(values ? c->values : c->indices)) return SPARSE_INVALID_VALUE;
+  if (!values && !c->offsets) return SPARSE_INVALID_VALUE;
+  a.a = sparse_seen(g->a, &turned), a.b = sparse_seen(g->b, &turned);
+  a.c_wide_offsets = c->offset_type == SPARSE_INDEX_64, a.c_wide_indices = c->index_type == SPARSE_INDEX_64;
+  a.c_base = c->base;
+  if (values) {
+    a.c_values = c->values;
+    a.alpha = sparse_scalar(h, g->alpha, kind), a.beta = sparse_scalar(h, g->beta, kind);
+  } else {
+    a.c_offsets = c->offsets, a.c_columns = c->indices;
+  }
+  const struct ws_sparse_scan s = {.n = g->a->rows, .list = a.counts, .wide = true};
+  const struct launch_shape shape = sparse_shape(g->a->rows * 32);
+  if (!g->a->rows) return SPARSE_SUCCESS;
+  bool good = true;
+  if (values)
+    good = kernel_set_launch(&h->kernels, of_kind(KERNEL_ssparse_expand, kind), shape, h->stream, &a) &&
+           sparse_scan(h, &s);
+  good = good && kernel_set_launch(&h->kernels, of_kind(KERNEL_ssparse_collect, kind), shape, h->stream, &a);
+  return good ? SPARSE_SUCCESS : SPARSE_EXECUTION_FAILED;
+}
+
+#define REUSE_ARGUMENTS                                                                                            \
+  struct sparse_handle *h, int op_a, int op_b, const struct sparse_matrix *a, const struct sparse_matrix *b,      \
+    struct sparse_matrix *c, int algorithm, struct gemm_plan *plan
+
+/* Without factors, which have no part in the structure. */
+static sparse_status check_reuse(const struct sparse_handle *h, struct gemm *g, struct gemm_plan *plan,
+                                 const char *function)
+{
+  static const double one[2] = {1};
+  if (!g->alpha && sparse_matrix_is(g->a)) g->alpha = g->beta = one, g->compute = g->a->value_type;
+  if (plan && plan->head.magic == PLAN) plan->nothing_in_c = true; /* C has the elements of the product */
+  return check(h, g, plan, function);
+}
+
+PUBLIC sparse_status cusparseSpGEMMreuse_workEstimation(REUSE_ARGUMENTS, size_t *bytes1, void *room1)
+{
+  (void)algorithm;
+  struct gemm g = {op_a, op_b, 0, NULL, NULL, a, b, c};
+  const sparse_status s = check_reuse(h, &g, plan, __func__);
+  if (s) return s;
+  if (!bytes1) return SPARSE_INVALID_VALUE;
+  if (room1) return *bytes1 >= begins_bytes(a) ? count(h, &g, plan, room1) : SPARSE_INVALID_VALUE;
+  *bytes1 = begins_bytes(a);
+  return SPARSE_SUCCESS;
+}
+PUBLIC sparse_status cusparseSpGEMMreuse_nnz(REUSE_ARGUMENTS, size_t *bytes2, void *room2, size_t *bytes3, void *room3,
+                                             size_t *bytes4, void *room4)
+{
+  (void)algorithm, (void)room2, (void)room3;
+  struct gemm g = {op_a, op_b, 0, NULL, NULL, a, b, c};
+  const sparse_status s = check_reuse(h, &g, plan, __func__);
+  if (s) return s;
+  if (!bytes2 || !bytes3 || !bytes4 || plan->state == STATE_NEW) return SPARSE_INVALID_VALUE;
+  const size_t begins = begins_bytes(a), need = begins + room_for(&g, plan);
+  if (!room4) {
+    *bytes2 = *bytes3 = 8, *bytes4 = need;
+    return SPARSE_SUCCESS;
+  }
+  if (*bytes4 < need) return SPARSE_INVALID_VALUE;
+  const sparse_status counted = count(h, &g, plan, room4);
+  return counted ? counted : compute(h, &g, plan, (char *)room4 + begins);
+}
+PUBLIC sparse_status cusparseSpGEMMreuse_copy(REUSE_ARGUMENTS, size_t *bytes5, void *room5)
+{
+  (void)algorithm;
+  struct gemm g = {op_a, op_b, 0, NULL, NULL, a, b, c};
+  const sparse_status s = check_reuse(h, &g, plan, __func__);
+  if (s) return s;
+  if (!bytes5 || plan->state != STATE_COMPUTED) return SPARSE_INVALID_VALUE;
+  if (room5) return collect_again(h, &g, plan, false);
+  *bytes5 = 8;
+  return SPARSE_SUCCESS;
+}
+PUBLIC sparse_status cusparseSpGEMMreuse_compute(struct sparse_handle *h, int op_a, int op_b, const void *alpha,
+                                                 const struct sparse_matrix *a, const struct sparse_matrix *b,
+                                                 const void *beta, struct sparse_matrix *c, int compute_type,
+                                                 int algorithm, struct gemm_plan *plan)
+{
+  (void)algorithm;
+  struct gemm g = {op_a, op_b, compute_type, alpha, beta, a, b, c};
+  if (!alpha || !beta) return SPARSE_INVALID_VALUE;
+  const sparse_status s = check_reuse(h, &g, plan, __func__);
+  if (s) return s;
+  const bool same = plan->state == STATE_COMPUTED && c->count == plan->count && a->rows == plan->args.a.rows &&
+                    a->count == plan->args.a.count && b->count == plan->args.b.count;
+  return same ? collect_again(h, &g, plan, true) : SPARSE_INVALID_VALUE;
 }
 
 #define GEMM_ARGUMENTS                                                                                             \

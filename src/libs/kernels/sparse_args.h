@@ -72,18 +72,19 @@ struct ws_sparse_factor {
   struct ws_scalar tol, boost_value; /* tol: a double */
 };
 
-/* C = alpha * A B, all by compressed rows. Each row of C is a list of products, of row i from first[i] on, which
- * is sorted by
- * column and place in the list, `keys`; of each column the first one has the sum. */
+/* C = alpha * A B + beta * C, all by compressed rows, C with the elements that A B has. Each row of C is a list of
+ * products, of row i from first[i] on, which is sorted by column and place in the list, `keys`; of each column the
+ * first one has the sum. */
 struct ws_sparse_gemm {
   struct ws_sparse a, b;
   int64_t *first;          /* rows + 1; */
   int64_t *counts;         /* rows + 1: elements of C's rows, then where they begin */
   uint64_t *keys;          /* column << WS_PLACE_BITS | place in the row's list */
   void *products;
-  void *c_offsets, *c_columns, *c_values;
+  void *c_offsets, *c_columns; /* or 0: they are there */
+  void *c_values;              /* or 0 */
   int32_t c_wide_offsets, c_wide_indices, c_base;
-  struct ws_scalar alpha;
+  struct ws_scalar alpha, beta;
 };
 enum { WS_PLACE_BITS = 32 };
 

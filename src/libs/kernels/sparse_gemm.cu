@@ -83,12 +83,12 @@ template <typename T> __device__ void expand(const ws_sparse_gemm &p)
 // Elements of C: each the sum of the products of its column, in the order of the list.
 template <typename T> __device__ void collect(const ws_sparse_gemm &p)
 {
-  const T alpha = scalar<T>(p.alpha, kind<T>());
+  const T alpha = scalar<T>(p.alpha, kind<T>()), beta = scalar<T>(p.beta, kind<T>());
   ROWS(row, p.a.rows)
   {
     const int64_t first = p.first[row], n = p.first[row + 1] - first;
     int64_t to = p.counts[row];
-    if (lane == 0) {
+    if (lane == 0 && p.c_offsets) {
       put(p.c_offsets, p.c_wide_offsets, row, to + p.c_base);
       if (row + 1 == p.a.rows) put(p.c_offsets, p.c_wide_offsets, row + 1, p.counts[row + 1] + p.c_base);
     }
@@ -102,8 +102,11 @@ template <typename T> __device__ void collect(const ws_sparse_gemm &p)
         T sum = zero<T>();
         for (int64_t k = i + lane; k < n && *key >> WS_PLACE_BITS == column; k++, key++)
           sum = sum + ((const T *)p.products)[first + (int64_t)(*key & 0xffffffffu)];
-        put(p.c_columns, p.c_wide_indices, own, (int64_t)column + p.c_base);
-        ((T *)p.c_values)[own] = alpha * sum;
+        if (p.c_columns) put(p.c_columns, p.c_wide_indices, own, (int64_t)column + p.c_base);
+        if (p.c_values) {
+          T &v = ((T *)p.c_values)[own];
+          v = is_zero(beta) ? alpha * sum : alpha * sum + beta * v;
+        }
       }
       to += __popc(all);
     }
