@@ -1,4 +1,5 @@
 // Levels 1 and 2 of libcublas and triangular systems against sums on the host; statuses for what cannot be.
+#include <cublasLt.h>
 #include <cublas_v2.h>
 
 #include <cmath>
@@ -185,6 +186,62 @@ static void sums(cublasHandle_t h)
                     (cuDoubleComplex *)db, ld, (cuDoubleComplex *)dc, ld) == CUBLAS_STATUS_INVALID_VALUE, "geam, a short leading dimension");
 }
 
+// The same by cublasLt: each matrix by columns or by rows, two of them, each operation; without a second matrix; what is refused.
+static void transforms()
+{
+  using c64 = std::complex<double>;
+  const int m = 37, n = 70, ld = 75, stride = ld * ld;
+  const std::vector<float> x = numbers(8 * stride);
+  std::vector<c64> a(2 * stride), b(2 * stride), c(2 * stride);
+  for (size_t i = 0; i < a.size(); i++) a[i] = {x[4 * i], x[4 * i + 1]}, b[i] = {x[4 * i + 2], x[4 * i + 3]};
+  c64 *da = device(a), *db = device(b), *dc = device(c), alpha(0.5, -1), beta(2, 0.25);
+  cublasLtHandle_t lt;
+  cublasLtMatrixTransformDesc_t d;
+  bool right = !cublasLtCreate(&lt) && !cublasLtMatrixTransformDescCreate(&d, CUDA_C_64F);
+  auto layout = [&](cudaDataType t, bool turned, int by_rows) {
+    cublasLtMatrixLayout_t l;
+    const int32_t two = 2, order = by_rows ? CUBLASLT_ORDER_ROW : CUBLASLT_ORDER_COL;
+    const int64_t apart = stride;
+    right = right && !cublasLtMatrixLayoutCreate(&l, t, turned ? n : m, turned ? m : n, ld) &&
+            !cublasLtMatrixLayoutSetAttribute(l, CUBLASLT_MATRIX_LAYOUT_ORDER, &order, sizeof order) &&
+            !cublasLtMatrixLayoutSetAttribute(l, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &two, sizeof two) &&
+            !cublasLtMatrixLayoutSetAttribute(l, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &apart, sizeof apart);
+    return l;
+  };
+  auto of = [&](const std::vector<c64> &v, int op, int by_rows, int z, int r, int col) {
+    if (op) std::swap(r, col);
+    const c64 e = v[z * stride + (by_rows ? r * ld + col : col * ld + r)];
+    return op == 2 ? std::conj(e) : e;
+  };
+  for (int i = 0; i < 72; i++) {
+    const int32_t op_a = i % 3, op_b = i / 3 % 3;
+    const int ra = i / 9 & 1, rb = i / 18 & 1, rc = i / 36, one = i == 40;
+    cublasLtMatrixLayout_t la = layout(CUDA_C_64F, op_a, ra), lb = layout(CUDA_C_64F, op_b, rb), lc = layout(CUDA_C_64F, false, rc);
+    int32_t read = -1;
+    size_t written = 0;
+    right = right && !cublasLtMatrixTransformDescSetAttribute(d, CUBLASLT_MATRIX_TRANSFORM_DESC_TRANSA, &op_a, sizeof op_a) &&
+            !cublasLtMatrixTransformDescSetAttribute(d, CUBLASLT_MATRIX_TRANSFORM_DESC_TRANSB, &op_b, sizeof op_b) &&
+            !cublasLtMatrixTransformDescGetAttribute(d, CUBLASLT_MATRIX_TRANSFORM_DESC_TRANSB, &read, sizeof read, &written) &&
+            read == op_b && written == sizeof read;
+    right = right && !cublasLtMatrixTransform(lt, d, &alpha, da, la, &beta, one ? nullptr : db, one ? nullptr : lb, dc, lc, 0);
+    right = right && !cudaMemcpy(c.data(), dc, c.size() * sizeof(c64), cudaMemcpyDeviceToHost);
+    for (int e = 0; e < 2 * m * n; e++) {
+      const int z = e / (m * n), r = e % m, col = e / m % n;
+      const c64 want = alpha * of(a, op_a, ra, z, r, col) + (one ? c64(0) : beta * of(b, op_b, rb, z, r, col));
+      right = right && std::abs(of(c, 0, rc, z, r, col) - want) < 1e-12;
+    }
+    cublasLtMatrixLayoutDestroy(la), cublasLtMatrixLayoutDestroy(lb), cublasLtMatrixLayoutDestroy(lc);
+  }
+  check(right, "a transformation by cublasLt");
+  cublasLtMatrixLayout_t whole = layout(CUDA_C_64F, true, 0), half = layout(CUDA_R_16F, true, 0), turned = layout(CUDA_C_64F, false, 0);
+  const int32_t none = 0;
+  right = right && !cublasLtMatrixTransformDescSetAttribute(d, CUBLASLT_MATRIX_TRANSFORM_DESC_TRANSA, &none, sizeof none);
+  check(cublasLtMatrixTransform(lt, d, &alpha, da, turned, &beta, nullptr, nullptr, dc, whole, 0) == CUBLAS_STATUS_INVALID_VALUE, "a transformation of other sizes");
+  check(cublasLtMatrixTransform(lt, d, &alpha, da, half, &beta, nullptr, nullptr, dc, whole, 0) == CUBLAS_STATUS_NOT_SUPPORTED, "a transformation between types");
+  check(cublasLtMatrixTransformDescSetAttribute(d, CUBLASLT_MATRIX_TRANSFORM_DESC_TRANSA, &none, 8) == CUBLAS_STATUS_INVALID_VALUE, "an attribute's size");
+  check(!cublasLtMatrixTransformDescDestroy(d) && !cublasLtDestroy(lt), "a transformation's descriptor");
+}
+
 static void statuses(cublasHandle_t h)
 {
   float *p = device(numbers(64)), one = 1;
@@ -348,7 +405,7 @@ int main()
   diagonal(h);
   level2(h);
   triangles(h);
-  sums(h);
+  transforms(), sums(h);
   statuses(h);
   check(cublasDestroy(h) == CUBLAS_STATUS_SUCCESS, "destroy");
   printf("%d cases, %d wrong\n", cases, failures);

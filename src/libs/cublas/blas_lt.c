@@ -8,20 +8,10 @@
 #include "libs/cublas/blas_product.h"
 #include "libs/kernels/vector_args.h"
 
-enum { ORDER_COL, ORDER_ROW };
-
-struct lt_layout {
-  uint64_t rows, cols;
-  int64_t ld, stride;
-  int32_t type, order, batch, mode;
-};
-
 enum {
   LAYOUT_TYPE, LAYOUT_ORDER, LAYOUT_ROWS, LAYOUT_COLS, LAYOUT_LD, LAYOUT_BATCH, LAYOUT_STRIDE, LAYOUT_PLANE,
   LAYOUT_MODE,
 };
-
-enum { BATCH_STRIDED, BATCH_POINTERS };
 
 enum { FILL_FULL = 2 };
 

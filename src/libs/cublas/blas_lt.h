@@ -15,6 +15,15 @@ blas_status lt_set(struct lt_place p, const void *value, size_t bytes);
 /* `bytes` 0 asks for the size alone. */
 blas_status lt_get(struct lt_place p, void *value, size_t bytes, size_t *written);
 
+enum { ORDER_COL, ORDER_ROW };
+enum { BATCH_STRIDED, BATCH_POINTERS };
+
+struct lt_layout {
+  uint64_t rows, cols;
+  int64_t ld, stride;
+  int32_t type, order, batch, mode;
+};
+
 /* Members beside `workspace` narrow the choice between kernels, of which there is none here: they are kept to be read.
  * `older` are masks of CUDA 11. */
 struct lt_preference {

@@ -9,12 +9,6 @@
 
 PLAIN(NAME, cublasUint8gemmBias)
 REFUSE(cublasGetLoggerCallback)
-REFUSE(cublasLtMatrixTransform)
-REFUSE(cublasLtMatrixTransformDescCreate)
-REFUSE(cublasLtMatrixTransformDescDestroy)
-REFUSE(cublasLtMatrixTransformDescSetAttribute)
-REFUSE(cublasLtMatrixTransformDescGetAttribute)
-REFUSE(cublasLtMatrixTransformDescInit_internal)
 
 /* Products of groups of matrices whose sizes are on the device (13.2). */
 REFUSE(cublasLtGroupedMatrixLayoutCreate)
