@@ -61,7 +61,8 @@ static inline unsigned tc_lane(const struct tc_product *p, uint32_t at, unsigned
   return p->spread ? tmem_lane(at) + i % 16 + 32 * (i / 16) : i + bank * p->rows;
 }
 
-/* Where row i of A is in tc_part.a for part `bank` of D's columns: shared memory has one A, tensor memory one for each. */
+/* Where row i of A is in tc_part.a for part `bank` of D's columns: shared memory has one A, tensor memory one for
+ * each. */
 static inline unsigned tc_row_of_a(const struct tc_product *p, unsigned i, unsigned bank)
 {
   return p->a_in_tmem ? i + bank * p->rows : i;

@@ -20,7 +20,8 @@ enum {
 /* cudnnBackendAttributeType_t; sizes in dnn_backend.c */
 enum {
   VALUE_HANDLE = 0, VALUE_DATA_TYPE = 1, VALUE_BOOLEAN = 2, VALUE_INT64 = 3, VALUE_FLOAT = 4, VALUE_DOUBLE = 5,
-  VALUE_POINTER = 6, VALUE_DESCRIPTOR = 15, VALUE_INT32 = 23, VALUE_CHAR = 24, VALUE_BEHAVIOR = 19, VALUE_FRACTION = 26, VALUE_KINDS = 32,
+  VALUE_POINTER = 6, VALUE_DESCRIPTOR = 15, VALUE_BEHAVIOR = 19, VALUE_INT32 = 23, VALUE_CHAR = 24, VALUE_FRACTION = 26,
+  VALUE_KINDS = 32,
 };
 
 /* cudnnBackendAttributeName_t, as far as anything here depends on them */
