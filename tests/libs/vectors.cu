@@ -242,6 +242,43 @@ static void transforms()
   check(!cublasLtMatrixTransformDescDestroy(d) && !cublasLtDestroy(lt), "a transformation's descriptor");
 }
 
+// Between types, in FP32: integers of 8 bits and half precision by columns become integers by rows, rounded and kept in their range.
+static void conversions()
+{
+  const int m = 40, n = 33;
+  std::vector<int8_t> a(m * n), c(m * n);
+  std::vector<uint16_t> b(n * m); // half precision, transposed
+  std::vector<float> of_b(n * m);
+  for (int i = 0; i < m * n; i++) {
+    a[i] = (int8_t)(i * 37 % 255 - 127);
+    const int e = i % 5, f = i * 61 % 1024; // 2^(e - 2) * (1 + f / 1024)
+    b[i] = (uint16_t)((e + 13) << 10 | f), of_b[i] = ldexpf(1 + f / 1024.f, e - 2);
+  }
+  int8_t *da = device(a), *dc = device(c);
+  uint16_t *db = device(b);
+  const float factors[] = {1.5f, -3.25f}, *on_device = device(std::vector<float>(factors, factors + 2));
+  cublasLtHandle_t lt;
+  cublasLtMatrixTransformDesc_t d;
+  cublasLtMatrixLayout_t la, lb, lc, wide;
+  const int32_t by_rows = CUBLASLT_ORDER_ROW, turned = CUBLAS_OP_T, there = CUBLASLT_POINTER_MODE_DEVICE;
+  bool right = !cublasLtCreate(&lt) && !cublasLtMatrixTransformDescCreate(&d, CUDA_R_32F) &&
+               !cublasLtMatrixLayoutCreate(&la, CUDA_R_8I, m, n, m) && !cublasLtMatrixLayoutCreate(&lb, CUDA_R_16F, n, m, n) &&
+               !cublasLtMatrixLayoutCreate(&lc, CUDA_R_8I, m, n, n) && !cublasLtMatrixLayoutCreate(&wide, CUDA_R_32I, m, n, m) &&
+               !cublasLtMatrixLayoutSetAttribute(lc, CUBLASLT_MATRIX_LAYOUT_ORDER, &by_rows, sizeof by_rows) &&
+               !cublasLtMatrixTransformDescSetAttribute(d, CUBLASLT_MATRIX_TRANSFORM_DESC_TRANSB, &turned, sizeof turned) &&
+               !cublasLtMatrixTransformDescSetAttribute(d, CUBLASLT_MATRIX_TRANSFORM_DESC_POINTER_MODE, &there, sizeof there) &&
+               !cublasLtMatrixTransform(lt, d, on_device, da, la, on_device + 1, db, lb, dc, lc, 0) &&
+               !cudaMemcpy(c.data(), dc, c.size(), cudaMemcpyDeviceToHost);
+  for (int i = 0; i < m; i++)
+    for (int j = 0; j < n; j++) {
+      const double v = 1.5 * a[j * m + i] - 3.25 * of_b[i * n + j];
+      right = right && fabs(c[i * n + j] - fmax(-128, fmin(127, v))) <= 0.5001;
+    }
+  check(right, "a transformation between types");
+  check(cublasLtMatrixTransform(lt, d, on_device, da, la, on_device, nullptr, nullptr, dc, wide, 0) == CUBLAS_STATUS_NOT_SUPPORTED, "a transformation to INT32");
+  cublasLtMatrixTransformDescDestroy(d), cublasLtDestroy(lt);
+}
+
 static void statuses(cublasHandle_t h)
 {
   float *p = device(numbers(64)), one = 1;
@@ -405,7 +442,7 @@ int main()
   diagonal(h);
   level2(h);
   triangles(h);
-  transforms(), sums(h);
+  transforms(), conversions(), sums(h);
   statuses(h);
   check(cublasDestroy(h) == CUBLAS_STATUS_SUCCESS, "destroy");
   printf("%d cases, %d wrong\n", cases, failures);

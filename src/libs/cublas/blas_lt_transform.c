@@ -53,16 +53,31 @@ PUBLIC blas_status cublasLtMatrixTransformDescGetAttribute(struct lt_transform *
   return d ? lt_get(of_transform(d, what), value, bytes, written) : BLAS_INVALID_VALUE;
 }
 
-/* Type t of geam's kernels, -1: there is none. */
-static int kind_of(int data)
+/* Of the scale's type, or, in FP32, of others that convert to it; integers of 32 bits are no result. */
+static bool converts(int data, int scale, bool result)
 {
-  return data == DATA_R_32F ? 0 : data == DATA_R_64F ? 1 : data == DATA_C_32F ? 2 : data == DATA_C_64F ? 3 : -1;
+  if (data == scale) return data == DATA_R_32F || data == DATA_R_64F || data == DATA_C_32F || data == DATA_C_64F;
+  if (scale != DATA_R_32F) return false;
+  return data == DATA_R_16F || data == DATA_R_16BF || data == DATA_R_8I || (data == DATA_R_32I && !result);
 }
 
-static bool served(const struct lt_layout *l, const struct lt_transform *d)
+static bool served(const struct lt_layout *l, const struct lt_transform *d, bool result)
 {
-  return l->order >= ORDER_COL && l->order <= ORDER_ROW && l->mode == BATCH_STRIDED && l->type == d->scale &&
-         l->rows <= INT32_MAX && l->cols <= INT32_MAX;
+  return l->order >= ORDER_COL && l->order <= ORDER_ROW && l->mode == BATCH_STRIDED &&
+         converts(l->type, d->scale, result) && l->rows <= INT32_MAX && l->cols <= INT32_MAX;
+}
+
+static enum lib_kernel kernel_for(int scale, bool mixed)
+{
+  if (mixed) return KERNEL_geam_mixed;
+  return scale == DATA_R_32F ? KERNEL_sgeam : scale == DATA_R_64F ? KERNEL_dgeam
+         : scale == DATA_C_32F ? KERNEL_cgeam : KERNEL_zgeam;
+}
+
+static int64_t bytes_of(const struct lt_layout *l)
+{
+  static const unsigned char bytes[WS_TYPES] = {4, 8, 2, 2, 1, 4, 8, 16};
+  return bytes[blas_element(l->type)];
 }
 
 static bool fits(const struct lt_layout *l, int op, const struct lt_layout *c)
@@ -77,26 +92,24 @@ static bool fits(const struct lt_layout *l, int op, const struct lt_layout *c)
 static struct ws_geam_operand operand(const struct lt_transform *d, const void *factor, const void *at, int op,
                                       const struct lt_layout *l, const struct lt_layout *c)
 {
-  return (struct ws_geam_operand){.at = at, .ld = l->ld, .conj = op == BLAS_OP_C,
+  return (struct ws_geam_operand){.at = at, .ld = l->ld, .conj = op == BLAS_OP_C, .type = blas_element(l->type),
                                   .transposed = (op != BLAS_OP_N) != (l->order != c->order),
                                   .factor = blas_scalar(factor, d->scale, d->pointer_mode == BLAS_DEVICE)};
 }
 
-static blas_status transform(struct blas *h, const struct ws_geam_args *one, int kind, const struct lt_layout *la,
-                             const struct lt_layout *lb, const struct lt_layout *lc, driver_stream stream)
+static blas_status transform(struct blas *h, const struct ws_geam_args *one, enum lib_kernel k,
+                             const struct lt_layout *la, const struct lt_layout *lb, const struct lt_layout *lc,
+                             driver_stream stream)
 {
   enum { MOST_CTAS = 4096 };
-  static const int kernels[] = {KERNEL_sgeam, KERNEL_dgeam, KERNEL_cgeam, KERNEL_zgeam};
-  static const int bytes[] = {4, 8, 8, 16};
   const int64_t squares = (one->m + 31) / 32 * ((one->n + 31) / 32);
   const struct launch_shape shape = {(unsigned)(squares < MOST_CTAS ? squares : MOST_CTAS), 1, 1, 256};
   for (int64_t z = 0; squares && z < lc->batch; z++) {
     struct ws_geam_args g = *one;
-    g.a.at = (const char *)g.a.at + z * la->stride * bytes[kind];
-    if (lb) g.b.at = (const char *)g.b.at + z * lb->stride * bytes[kind];
-    g.c = (char *)g.c + z * lc->stride * bytes[kind];
-    if (!kernel_set_launch(&h->kernels, (enum lib_kernel)kernels[kind], shape, stream, &g))
-      return BLAS_EXECUTION_FAILED;
+    g.a.at = (const char *)g.a.at + z * la->stride * bytes_of(la);
+    if (lb) g.b.at = (const char *)g.b.at + z * lb->stride * bytes_of(lb);
+    g.c = (char *)g.c + z * lc->stride * bytes_of(lc);
+    if (!kernel_set_launch(&h->kernels, k, shape, stream, &g)) return BLAS_EXECUTION_FAILED;
   }
   return BLAS_SUCCESS;
 }
@@ -108,8 +121,7 @@ PUBLIC blas_status cublasLtMatrixTransform(struct blas *h, const struct lt_trans
 {
   if (!blas_handle_is(h)) return BLAS_NOT_INITIALIZED;
   if (!d || !alpha || !la || !lc || (lb && !beta)) return BLAS_INVALID_VALUE;
-  const int kind = kind_of(d->scale);
-  if (kind < 0 || !served(la, d) || !served(lc, d) || (lb && !served(lb, d)) || d->pointer_mode < 0 ||
+  if (!served(la, d, false) || !served(lc, d, true) || (lb && !served(lb, d, false)) || d->pointer_mode < 0 ||
       d->pointer_mode > BLAS_DEVICE)
     return blas_refuse("cublasLtMatrixTransform", "these types, layouts or attributes");
   if ((unsigned)d->op_a >= BLAS_OPS || (unsigned)d->op_b >= BLAS_OPS || lc->batch < 1 || !fits(la, d->op_a, lc) ||
@@ -117,7 +129,9 @@ PUBLIC blas_status cublasLtMatrixTransform(struct blas *h, const struct lt_trans
     return BLAS_INVALID_VALUE;
   const bool rows = lc->order == ORDER_ROW;
   struct ws_geam_args g = {.m = (int64_t)(rows ? lc->cols : lc->rows), .n = (int64_t)(rows ? lc->rows : lc->cols),
-                           .ldc = lc->ld, .c = c, .a = operand(d, alpha, a, d->op_a, la, lc)};
+                           .ldc = lc->ld, .c = c, .c_type = blas_element(lc->type),
+                           .a = operand(d, alpha, a, d->op_a, la, lc)};
   if (lb) g.b = operand(d, beta, b, d->op_b, lb, lc);
-  return transform(h, &g, kind, la, lb, lc, stream);
+  const bool mixed = la->type != d->scale || lc->type != d->scale || (lb && lb->type != d->scale);
+  return transform(h, &g, kernel_for(d->scale, mixed), la, lb, lc, stream);
 }

@@ -8,13 +8,14 @@
 struct ws_geam_operand {
   const void *at; /* not looked at when its factor is 0 */
   int64_t ld;
-  int32_t transposed, conj;
+  int32_t transposed, conj, type; /* type: enum ws_type, of warpstep_geam_mixed alone */
   struct ws_scalar factor;
 };
 
 struct ws_geam_args {
   int64_t m, n, ldc;
   void *c;
+  int32_t c_type;
   struct ws_geam_operand a, b;
 };
 
