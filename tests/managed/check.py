@@ -104,7 +104,7 @@ class Model:
 
     def read(self, page):
         if self.advice == "copies-host":
-            gone = {p for p in self.copies if p // LEAF == page // LEAF}
+            gone = self.copies & {page}
             self.n["collapsed_bytes"] += len(gone) * PAGE
             self.gpu -= gone
             self.copies -= gone
@@ -114,7 +114,7 @@ class Model:
         block = set(self.block(page))
         leaf = {p for p in block if p // LEAF == page // LEAF}
         threshold = 0 if self.advice == "gpu" else self.threshold
-        take = (self.tree(self.host & block, leaf, page, threshold) if threshold else leaf) & self.gpu
+        take = (self.tree((self.host | self.copies) & block, leaf, page, threshold) if threshold else leaf) & (self.gpu - self.copies)
         self.n["host_faults"] += 1
         self.n["migrated_to_host_bytes"] += len(take) * PAGE
         self.gpu -= take
@@ -221,7 +221,7 @@ def main():
         case("mostly read", *at, 4, dice.sample(range(1024), 40), reads=300, advice="copies"),
         case("mostly read, part of it untouched", *at, 2, dice.sample(range(512), 20), host_pages=200, advice="copies"),
         case("mostly read, written by the host", *at, 4, dice.sample(range(1024), 40), reads=300, advice="copies-host"),
-        case("mostly read, and written", *at, 2, dice.sample(range(512), 20), advice="copies-written"),
+        case("mostly read, and written", *at, 2, dice.sample(range(512), 20), reads=200, advice="copies-written"),
         case("mostly read, twice as much as the GPU has", *at, 8, every(2048, 64) * 2, room=2, advice="copies"),
         case("twice as much as the GPU has", *at, 8, every(2048, 64) * 2, room=2),
         case("the same at random", *at, 8, [dice.randrange(2048) for _ in range(60)], room=2),

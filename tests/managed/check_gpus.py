@@ -186,13 +186,11 @@ class Model:
         block = set(self.block(page))
         leaf = {p for p in block if p // LEAF == page // LEAF}
         on = lambda p: any(p in self.at[j] for j in self.gpus)
-        if write:  # told by big pages, of those with copies
-            both = {p for p in leaf if p in self.at[HOST] and on(p)}
-            if page in both:
-                for k in self.gpus:
-                    gone = both & self.at[k]
-                    self.n[k]["collapsed_bytes"] += len(gone) * PAGE
-                    self.leave(k, gone)
+        if write and page in self.at[HOST] and on(page):
+            for k in self.gpus:
+                gone = {page} & self.at[k]
+                self.n[k]["collapsed_bytes"] += len(gone) * PAGE
+                self.leave(k, gone)
         self.at[HOST] |= {p for p in leaf if not self.holders(p)}
         for k in self.gpus:
             if not {p for p in leaf & self.at[k] if p not in self.at[HOST]}:
@@ -365,7 +363,7 @@ def main():
         case("they read in turn: pages move as well", at, [f"wh:{some}", "r0:0,5,900", "r1:0,5,900", "r0:0"]),
         case("nobody has touched it", at, ["w0:3,600", "w1:3,601", "rh:3,4,600,601"]),
         case("mostly read: each gets copies, a write ends them", at,
-             ["wh:0,16,512", f"m:{all_}", "r0:0,16,512", "r1:0,16,512", "w1:16", "r0:16", "wh:512", "r1:512,513", "r0:512"]),
+             ["wh:0,16,512", f"m:{all_}", "r0:0,16,512", "r1:0,16,512", "w1:16", "rh:17", "r0:16,17", "wh:512", "r1:512,513", "r0:512"]),
         case("copies of what a GPU has made", at, [f"m:{all_}", "w0:0", "r1:0", "rh:0", "r0:0", "w1:0"]),
         case("preferred on one: the other reaches it there", at,
              [f"l0:{all_}", "w0:0", "r1:0,1,600", "w1:2", "r0:600", "rh:2", "r1:2"], links=False),

@@ -35,12 +35,12 @@ static struct uvm_host_fault act(const struct managed *m, const struct uvm_op *o
 
 /* --- life --------------------------------------------------------------------------------------- */
 
-/* What tells whether the host has written a big page. */
+/* What tells whether the host has written a page. */
 static uint64_t sum_of(const struct block *b, uint64_t addr)
 {
   const uint64_t *at = (const uint64_t *)(const void *)((const char *)b->image + (addr - b->addr));
   uint64_t sum = 0;
-  for (unsigned i = 0; i < LEAF / sizeof *at; i++) sum = (sum ^ at[i]) * UINT64_C(0x9e3779b97f4a7c15) + (sum >> 29);
+  for (unsigned i = 0; i < PAGE / sizeof *at; i++) sum = (sum ^ at[i]) * UINT64_C(0x9e3779b97f4a7c15) + (sum >> 29);
   return sum;
 }
 
@@ -55,8 +55,8 @@ static void moved(void *ctx, uint64_t addr, uint64_t bytes)
 {
   const uint64_t leaf = LEAF, first = addr / leaf * leaf;
   const struct block *b = memory_find(ctx, addr);
-  for (uint64_t at = first; b && b->sums && at < addr + bytes; at += leaf)
-    b->sums[(at - b->addr) / leaf] = sum_of(b, at);
+  for (uint64_t at = addr; b && b->sums && at < addr + bytes; at += PAGE)
+    b->sums[(at - b->addr) / PAGE] = sum_of(b, at);
   empty_mapping(first, align_up(addr + bytes, leaf) - first);
 }
 
@@ -132,6 +132,18 @@ struct scan_region {
 };
 enum { SCAN_PRESENT = 1 << 3, SCAN_SWAPPED = 1 << 4, SCAN_REGIONS = 128 };
 
+/* Of these pages, those that are not what they were. */
+static struct page_set changed(const struct block *b, uint64_t base, const struct page_set *pages)
+{
+  struct page_set s = { { 0 } };
+  for (unsigned first = 0, n; (n = page_set_run(pages, &first)) != 0; first += n)
+    for (unsigned i = first; i < first + n; i++) {
+      const uint64_t at = base + (uint64_t)i * PAGE;
+      if (sum_of(b, at) != b->sums[(at - b->addr) / PAGE]) page_set_add(&s, i);
+    }
+  return s;
+}
+
 /* Copies of pages that are not what they were when they were made. Others are looked at when they are touched anew. */
 static void tell_written(const struct managed *m, const struct block *b, uint64_t base, const struct page_set *both,
                          const struct page_set *touched)
@@ -143,8 +155,9 @@ static void tell_written(const struct managed *m, const struct block *b, uint64_
     page_set_add_range(&leaf, i, UVM_LEAF_PAGES);
     leaf = page_set_both(&leaf, both);
     if (!page_set_has(touched, i) || page_set_empty(&leaf)) continue;
-    if (sum_of(b, at) == b->sums[(at - b->addr) / LEAF]) empty_mapping(at, LEAF);
-    else page_set_join(&written, &leaf);
+    leaf = changed(b, base, &leaf);
+    if (page_set_empty(&leaf)) empty_mapping(at, LEAF);
+    page_set_join(&written, &leaf);
   }
   if (page_set_empty(&written)) return;
   act(m, &(struct uvm_op){ .kind = UVM_OP_WROTE, .addr = base, .pages = written });
@@ -301,7 +314,7 @@ void managed_advise(struct shim *s, struct block *b, uint64_t first, uint64_t en
   const struct uvm_space *x = &s->memory.managed->uvm->space;
   const bool device = a->preferred.type == LOCATION_DEVICE;
   struct uvm_policy p = { .read_mostly = a->read_mostly && !x->coherent, .prefers = UVM_NOWHERE };
-  if (p.read_mostly && !b->sums) b->sums = shim_alloc(b->mapped / LEAF * sizeof *b->sums);
+  if (p.read_mostly && !b->sums) b->sums = shim_alloc(b->mapped / PAGE * sizeof *b->sums);
   if (a->preferred.type) p.prefers = device ? (int)driver_of(board_at(s, a->preferred.id))->gpu : UVM_HOST;
   if (x->coherent || p.prefers == UVM_HOST) p.at_host = UINT32_MAX;
   else p.at_host = gpus_of(s, a->accessed_by);

@@ -72,7 +72,7 @@ struct block {
   bool outlives;   /* variables of a module, which a reset of one GPU does not end while others have them */
   bool sync_memops; /* the program asked for copies that return when they are done */
   bool closed;     /* the program cannot reach its own mapping now (poll_trap.h) */
-  uint64_t *sums;  /* … that is mostly read: of its big pages, when they were copied to the GPU; else NULL */
+  uint64_t *sums;  /* … that is mostly read: of its pages, when they were copied to the GPU; else NULL */
   uint8_t *seen;   /* registered: its bytes when host and device were last brought together; NULL: they are one */
 };
 
