@@ -81,8 +81,8 @@ struct boards {
   struct arena arena;
 };
 
-/* Which GPUs there are: the machine, its instances, its topology, of one GPU its preset. Makes nothing that a child which
- * is forked could not have, too. */
+/* Which GPUs there are: the machine, its instances, its topology, of one GPU its preset. Makes nothing that a child
+ * which is forked could not have, too. */
 bool boards_learn(struct shim *, struct err *e);
 /* Behind that: makes those that the program sees, with memory and simulators. None is left (CUDA_VISIBLE_DEVICES, as it
  * is then): n is 0. */

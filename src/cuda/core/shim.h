@@ -171,7 +171,8 @@ struct shim {
   struct call_mark call_mark;   /* of the call under way */
 };
 
-/* For who only asks which GPUs there are (NVML): a process that has asked may fork, and its child use them. Lock held. */
+/* For who only asks which GPUs there are (NVML): a process that has asked may fork, and its child use them. Lock
+ * held. */
 CUresult shim_learn(struct shim *);
 /* Brings up the GPUs: presets, device memory. Lock held. */
 CUresult shim_up(struct shim *);
