@@ -59,6 +59,7 @@ check 'program' in_root warpstep run vecadd.sm_86.cubin --quiet --block 32 --buf
 # Measured data: suites and the kernels they name, windows by name.
 check 'validate' in_root warpstep validate --quiet --suite textbook-rtx-2080ti --only '^gather-262144$'
 check 'published values' in_root warpstep probe --paper
+check 'nvidia-smi' in_root warpstep exec --quiet --gpu l4 nvidia-smi -L
 check 'windows by name' in_root warpstep probe rtx-3060-shared.windows
 data_elsewhere() { in_root env WARPSTEP_PRESETS="$root/presets" warpstep probe rtx-3060-shared.windows; }
 cp -r "$usr/share/warpstep/presets" "$root/presets"
