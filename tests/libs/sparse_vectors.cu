@@ -53,6 +53,15 @@ template <typename T, typename I> static void vectors(cusparseHandle_t h, int si
       sum += t, sizes += std::abs(t);
     }
     right = right && near(got[0], sum, sizes, count + 2) && got[1] == T(7);
+    if (on_device || op) continue;
+    T again[2] = {T(7), T(7)}; // recorded: a result for the host comes when the graph runs
+    cudaStream_t s;
+    cudaGraph_t graph;
+    cudaGraphExec_t ready;
+    cudaStreamCreate(&s), cusparseSetStream(h, s), cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
+    right = right && !cusparseSpVV(h, CUSPARSE_OPERATION_NON_TRANSPOSE, vx, vy, again, type<T>::data, room) && !cudaStreamEndCapture(s, &graph) && again[0] == T(7);
+    right = right && !cudaGraphInstantiate(&ready, graph, 0) && !cudaGraphLaunch(ready, s) && !cudaStreamSynchronize(s) && again[0] == got[0] && again[1] == T(7);
+    cusparseSetStream(h, nullptr), cudaStreamDestroy(s);
   }
 
   right = right && !cusparseAxpby(h, scalars, vx, scalars + 1, vy);

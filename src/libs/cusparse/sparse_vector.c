@@ -156,6 +156,15 @@ PUBLIC sparse_status cusparseSpVV_bufferSize(const struct sparse_handle *h, int 
   return SPARSE_SUCCESS;
 }
 
+/* A result for the host. While the stream is being recorded the copy is only recorded, too, and nobody waits. */
+static bool give_back(struct sparse_handle *h, void *result, const void *room, size_t bytes)
+{
+  int recording;
+  if (cuStreamIsCapturing(h->stream, &recording) != DRIVER_OK || !recording)
+    return sparse_fetch(h, result, room, bytes);
+  return cuMemcpyDtoHAsync_v2(result, (uint64_t)(uintptr_t)room, bytes, h->stream) == DRIVER_OK;
+}
+
 PUBLIC sparse_status cusparseSpVV(struct sparse_handle *h, int op, const struct sparse_vector *x,
                                   const struct dense_matrix *y, void *result, int compute, void *room)
 {
@@ -170,6 +179,6 @@ PUBLIC sparse_status cusparseSpVV(struct sparse_handle *h, int op, const struct 
   v.result = here ? room : result;
   const struct launch_shape one = {1, 1, 1, 256};
   bool ok = kernel_set_launch(&h->kernels, of_kind(KERNEL_ssparse_dot, kind), one, h->stream, &v);
-  ok = ok && (!here || sparse_fetch(h, result, room, (size_t)v.bytes));
+  ok = ok && (!here || give_back(h, result, room, (size_t)v.bytes));
   return ok ? SPARSE_SUCCESS : SPARSE_EXECUTION_FAILED;
 }

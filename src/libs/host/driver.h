@@ -50,6 +50,7 @@ int cuStreamBeginCaptureToGraph(driver_stream stream, driver_graph graph, const 
 int cuStreamCreate(driver_stream *out, unsigned flags);
 int cuStreamDestroy_v2(driver_stream stream);
 int cuStreamEndCapture(driver_stream stream, driver_graph *out);
+int cuStreamIsCapturing(driver_stream stream, int *status);
 int cuStreamSynchronize(driver_stream stream);
 int cuThreadExchangeStreamCaptureMode(int *mode);
 int cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
