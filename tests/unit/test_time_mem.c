@@ -206,7 +206,7 @@ static unsigned passes(uint64_t stride, unsigned bytes, enum mem_op op)
 {
   struct txn t = access_of(0, stride, bytes, 0xffffffff);
   t.access->mem.op = (uint8_t)op;
-  return smem_passes(&t.access->mem, 32);
+  return smem_time(&t.access->mem, false, 32, 1).passes;
 }
 
 static void shared_banks(void **state)

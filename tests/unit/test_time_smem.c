@@ -87,12 +87,38 @@ static void wavefronts(void **state)
       m.shared_addr[lane] = (uint32_t)m.addr[lane];
     }
     m.op = MEM_LOAD;
-    if (smem_passes(&m, 32) != row[i].lds) fail_msg("row %u: LDS %u", i, smem_passes(&m, 32));
+    unsigned passes = smem_time(&m, false, 32, 1).passes;
+    if (passes != row[i].lds) fail_msg("row %u: LDS %u", i, passes);
     m.op = MEM_STORE;
-    if (smem_passes(&m, 32) != row[i].sts) fail_msg("row %u: STS %u", i, smem_passes(&m, 32));
+    passes = smem_time(&m, false, 32, 1).passes;
+    if (passes != row[i].sts) fail_msg("row %u: STS %u", i, passes);
     m.op = MEM_LDGSTS;
-    if (row[i].cp_async && smem_ldgsts_passes(&m, 32) != row[i].cp_async)
-      fail_msg("row %u: cp.async %u", i, smem_ldgsts_passes(&m, 32));
+    passes = smem_ldgsts_time(&m, 32, 1).passes;
+    if (row[i].cp_async && passes != row[i].cp_async) fail_msg("row %u: cp.async %u", i, passes);
+  }
+}
+
+/* Where lanes take two turns, two rows of 16 words in the same banks still take four cycles, 32 words of one bank 32 to
+ * load and 64 to store. Atomics that count their lanes take a pass for each word, others one for each lane. */
+static void turns_and_counts(void **state)
+{
+  (void)state;
+  static const struct {
+    uint8_t op;
+    bool counts;
+    unsigned row, stride, turns, passes, cycles; /* words between rows of 16 lanes, between lanes */
+  } c[] = {
+      {MEM_LOAD, false, 16, 1, 2, 1, 2},      {MEM_LOAD, false, 512, 1, 2, 2, 4},
+      {MEM_LOAD, false, 512, 32, 2, 32, 32},  {MEM_LOAD, false, 512, 32, 1, 32, 32},
+      {MEM_STORE, false, 512, 32, 2, 32, 64}, {MEM_ATOMIC, false, 0, 0, 1, 32, 32},
+      {MEM_ATOMIC, false, 0, 0, 2, 32, 64},   {MEM_ATOMIC, true, 0, 0, 1, 1, 1},
+      {MEM_ATOMIC, true, 32, 0, 1, 2, 2},
+  };
+  for (unsigned i = 0; i < sizeof c / sizeof *c; i++) {
+    struct mem_effect m = {.bytes = 4, .op = c[i].op, .lanes = 0xffffffff};
+    for (unsigned lane = 0; lane < 32; lane++) m.addr[lane] = 4 * (lane / 16 * c[i].row + lane % 16 * c[i].stride);
+    const struct smem_time t = smem_time(&m, c[i].counts, 32, c[i].turns);
+    if (t.passes != c[i].passes || t.cycles != c[i].cycles) fail_msg("case %u: %u, %u", i, t.passes, t.cycles);
   }
 }
 
@@ -109,7 +135,7 @@ static void cp_async_source(void **state)
       m.addr[lane] = 0x10000u + lane * row[i].from;
       m.shared_addr[lane] = lane * row[i].to;
     }
-    assert_int_equal(smem_ldgsts_passes(&m, 32), row[i].wavefronts);
+    assert_int_equal(smem_ldgsts_time(&m, 32, 1).passes, row[i].wavefronts);
   }
 }
 
@@ -123,7 +149,7 @@ static void cp_async_overlaps(void **state)
     m.shared_addr[lane] = lane >= 5 ? 128 * lane + 16 * 5 : 16 * lane;
   }
   /* The other three quarters of the warp have no lane and take a pass each. */
-  assert_int_equal(smem_ldgsts_passes(&m, 32) - 3, 3);
+  assert_int_equal(smem_ldgsts_time(&m, 32, 1).passes - 3, 3);
 }
 
 /* st.bulk: a row of 128 bytes a pass, and what its ends touch. */
@@ -139,7 +165,7 @@ static void fills(void **state)
   for (unsigned i = 0; i < sizeof row / sizeof *row; i++) {
     m.addr[5] = row[i].addr;
     m.fill_bytes = row[i].bytes;
-    assert_int_equal(smem_fill_passes(&m), row[i].passes);
+    assert_int_equal(smem_fill_time(&m, 1).passes, row[i].passes);
   }
 }
 
@@ -147,6 +173,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(wavefronts),
+      cmocka_unit_test(turns_and_counts),
       cmocka_unit_test(cp_async_source),
       cmocka_unit_test(cp_async_overlaps),
       cmocka_unit_test(fills),

@@ -641,6 +641,7 @@ static void fill_mem(const struct sass_inst *s, struct inst *t)
   t->mem.bytes = (uint8_t)data_bytes(s);
   t->mem.addr = address_kind(s);
   t->mem.image = t->mem.space == MEM_TEXTURE || sass_has(s, FLD_SURF_DIM);
+  t->mem.counts = s->sem == SEM_ATOMS_POPC_INC || s->sem == SEM_ATOM_POPC_INC;
   t->mem.no_filter = s->sem == SEM_TLD || s->sem == SEM_TXQ;
   t->mem.strong = !near && (atomic || order.strong);
   /* Atomics without an order are relaxed in the scope of the GPU (PTX ISA, atom). */

@@ -6,17 +6,16 @@
 #include "time/sm/coalescer.h"
 #include "time/sm/smem.h"
 
-/* The data banks, which L1 shares with shared memory, are busy for so long with `passes`, each of a word of every
- * bank. */
-static unsigned bank_cycles(const struct params *q, unsigned passes)
+/* Turns that lanes take at the data banks, which L1 shares with shared memory. */
+static unsigned bank_turns(const struct params *q)
 {
-  return passes * (unsigned)div_up(LINE_BYTES, q->l1_bytes_per_cycle);
+  return (unsigned)div_up(LINE_BYTES, q->l1_bytes_per_cycle);
 }
 
 /* An access takes the memory unit for `cycles`; what exceeds a coalesced one of the same width is extra. */
 static void occupy(const struct params *q, struct txn *t, unsigned cycles)
 {
-  unsigned plain = bank_cycles(q, smem_min_passes(&t->access->mem, t->grid->lanes));
+  unsigned plain = smem_plain(&t->access->mem, t->grid->lanes, bank_turns(q)).cycles;
   t->busy = (uint16_t)cycles;
   t->extra = (uint16_t)(cycles > plain ? cycles - plain : 0);
 }
@@ -26,8 +25,9 @@ static unsigned l1_cycles(const struct params *q, const struct txn *t, bool conf
 {
   unsigned tags = coalescer_tag_passes(t, &q->l1_tag_bank_masks), lanes = t->grid->lanes;
   if (q->ideal_coalescing) conflict_free = true;
-  unsigned passes = conflict_free ? smem_min_passes(&t->access->mem, lanes) : smem_passes(&t->access->mem, lanes);
-  unsigned data = bank_cycles(q, passes);
+  const struct mem_effect *m = &t->access->mem;
+  const unsigned turns = bank_turns(q);
+  unsigned data = (conflict_free ? smem_plain(m, lanes, turns) : smem_time(m, false, lanes, turns)).cycles;
   return data > tags ? data : tags;
 }
 
@@ -174,9 +174,10 @@ static bool global_access(struct mem_access *a, struct warp_slot *w, struct txn 
   unsigned cycles = l1_cycles(a->params, t, local || plain_access);
   if (t->access->mem.op == MEM_LDGSTS) {
     check_ldgsts(a, w, t);
-    unsigned passes = smem_ldgsts_passes(&t->access->mem, t->grid->lanes);
-    if (a->params->ideal_banks) passes = smem_min_passes(&t->access->mem, t->grid->lanes);
-    unsigned to_shared = bank_cycles(a->params, passes);
+    const struct mem_effect *m = &t->access->mem;
+    const unsigned lanes = t->grid->lanes, turns = bank_turns(a->params);
+    const bool plain = a->params->ideal_banks;
+    unsigned to_shared = (plain ? smem_plain(m, lanes, turns) : smem_ldgsts_time(m, lanes, turns)).cycles;
     if (to_shared > cycles) cycles = to_shared;
   }
   occupy(a->params, t, cycles);
@@ -257,11 +258,13 @@ static bool shared_access(struct mem_access *a, struct warp_slot *w, struct txn 
   check_ldgsts(a, w, t);
   const struct mem_effect *me = &t->access->mem;
   const bool fill = t->inst->mem.fill;
-  unsigned passes = fill ? smem_fill_passes(me) : smem_passes(me, t->grid->lanes);
-  unsigned least = fill ? passes : smem_min_passes(me, t->grid->lanes);
+  const unsigned turns = bank_turns(a->params);
+  struct smem_time needs = fill ? smem_fill_time(me, turns) : smem_time(me, t->inst->mem.counts, t->grid->lanes, turns);
+  struct smem_time plain = fill ? needs : smem_plain(me, t->grid->lanes, turns);
   s->shared_insts++;
-  if (least > passes) least = passes; /* shared words */
-  if (without_conflicts(a->params, t)) passes = least;
+  if (plain.passes > needs.passes) plain = needs; /* shared words */
+  if (without_conflicts(a->params, t)) needs = plain;
+  const unsigned passes = needs.passes, least = plain.passes;
   s->shared_passes += passes;
   s->shared_conflicts += passes - least;
   enum mem_class class = mem_class_of(me);
@@ -272,8 +275,8 @@ static bool shared_access(struct mem_access *a, struct warp_slot *w, struct txn 
   t->grid->passes[index] += passes;
   t->grid->conflicts[index] += passes - least;
   t->kind = TXN_SHARED;
-  t->busy = (uint16_t)bank_cycles(a->params, passes);
-  t->extra = (uint16_t)bank_cycles(a->params, passes - least);
+  t->busy = (uint16_t)needs.cycles;
+  t->extra = (uint16_t)(needs.cycles > plain.cycles ? needs.cycles - plain.cycles : 0);
   return mem_access_comes_late(a, t) || perform_now(a, w, t);
 }
 

@@ -63,6 +63,35 @@ static unsigned passes_of(const struct words *a, lane_mask m, bool merge)
   return worst;
 }
 
+/* Lanes that are served in turn `k`: neighbours follow each other. */
+static lane_mask lanes_of_turn(unsigned k, unsigned turns)
+{
+  lane_mask m = 0;
+  for (unsigned i = k; i < LANES_MAX; i += turns) m |= (lane_mask)1 << i;
+  return m;
+}
+
+/* Of a part of the warp, which takes a pass even when none of its lanes has work. apart: lanes meet in a bank only
+ * those of their turn. */
+static struct smem_time time_of(const struct words *a, lane_mask m, bool merge, bool apart, unsigned turns)
+{
+  const unsigned passes = m ? passes_of(a, m, merge) : 0;
+  if (passes <= 1) return (struct smem_time){1, turns};
+  if (turns == 1 || !apart) return (struct smem_time){passes, passes * turns};
+  struct smem_time t = {passes, 0};
+  for (unsigned k = 0; k < turns; k++) {
+    const lane_mask part = m & lanes_of_turn(k, turns);
+    t.cycles += part ? passes_of(a, part, merge) : 0;
+  }
+  return t;
+}
+
+static void add(struct smem_time *sum, struct smem_time part)
+{
+  sum->passes += part.passes;
+  sum->cycles += part.cycles;
+}
+
 unsigned smem_min_passes(const struct mem_effect *m, unsigned lanes)
 {
   unsigned passes = lanes * (m->bytes <= BANK_BYTES ? (unsigned)BANK_BYTES : m->bytes) / ROW_BYTES;
@@ -104,42 +133,50 @@ static bool one_row(const struct mem_effect *m, lane_mask all, unsigned lanes)
   return odd < BANKS * BANK_BYTES;
 }
 
-unsigned smem_passes(const struct mem_effect *m, unsigned lanes)
+struct smem_time smem_plain(const struct mem_effect *m, unsigned lanes, unsigned turns)
+{
+  const unsigned passes = smem_min_passes(m, lanes);
+  return (struct smem_time){passes, passes * turns};
+}
+
+struct smem_time smem_time(const struct mem_effect *m, bool counts, unsigned lanes, unsigned turns)
 {
   lane_mask all = m->lanes | m->near_lanes;
-  if (one_row(m, all, lanes)) return 1;
+  if (one_row(m, all, lanes)) return (struct smem_time){1, turns};
   bool wide = m->bytes > BANK_BYTES && (m->op == MEM_LOAD || m->op == MEM_STORE);
-  if (wide && access_dense(m, all, lanes)) return smem_min_passes(m, lanes);
+  if (wide && access_dense(m, all, lanes)) return smem_plain(m, lanes, turns);
   struct words w = words_of(m, lanes, false);
-  unsigned groups = groups_of(m, &w, all, lanes), width = (unsigned)div_up(lanes, groups), total = 0;
+  struct smem_time total = {0, 0};
+  unsigned groups = groups_of(m, &w, all, lanes), width = (unsigned)div_up(lanes, groups);
   if (m->op == MEM_LDSM) {
     width = LDSM_ROWS;
     w.n = LDSM_ROW_WORDS;
   }
-  bool merge = m->op != MEM_ATOMIC && m->op != MEM_RED;
+  bool merge = counts || (m->op != MEM_ATOMIC && m->op != MEM_RED);
   for (unsigned g = 0; g < groups; g++) {
     lane_mask part = all & (bits_ones(width) << (g * width));
-    unsigned p = part ? passes_of(&w, part, merge) : 0;
-    total += p ? p : 1;
+    add(&total, time_of(&w, part, merge, m->op == MEM_LOAD, turns));
   }
   return total;
 }
 
-unsigned smem_fill_passes(const struct mem_effect *m)
+struct smem_time smem_fill_time(const struct mem_effect *m, unsigned turns)
 {
   const uint64_t at = m->addr[bits_first(m->lanes)] % ROW_BYTES;
-  return m->fill_bytes ? (unsigned)div_up(at + m->fill_bytes, ROW_BYTES) : 1;
+  const unsigned passes = m->fill_bytes ? (unsigned)div_up(at + m->fill_bytes, ROW_BYTES) : 1;
+  return (struct smem_time){passes, passes * turns};
 }
 
-unsigned smem_ldgsts_passes(const struct mem_effect *m, unsigned lanes)
+struct smem_time smem_ldgsts_time(const struct mem_effect *m, unsigned lanes, unsigned turns)
 {
   struct words from = words_of(m, lanes, false), to = words_of(m, lanes, true);
-  unsigned groups = smem_min_passes(m, lanes), width = (unsigned)div_up(lanes, groups), total = 0;
+  struct smem_time total = {0, 0};
+  unsigned groups = smem_min_passes(m, lanes), width = (unsigned)div_up(lanes, groups);
   for (unsigned g = 0; g < groups; g++) {
     lane_mask part = m->lanes & (bits_ones(width) << (g * width));
-    unsigned read = passes_of(&from, part, true), write = passes_of(&to, part, false);
-    unsigned p = read > write ? read : write;
-    total += p ? p : 1;
+    const struct smem_time read = time_of(&from, part, true, true, turns);
+    const struct smem_time write = time_of(&to, part, false, false, turns);
+    add(&total, read.cycles > write.cycles ? read : write);
   }
   return total;
 }

@@ -13,18 +13,27 @@
 
 #include "isa/step.h"
 
-/* Passes the access needs. Atomics serialise on a bank even when the words are equal. */
-unsigned smem_passes(const struct mem_effect *m, unsigned lanes);
+/* Passes of an access, and the cycles for which they hold the data banks. Where the way from the banks is narrower than
+ * they are (l1.bytes_per_cycle), neighbouring lanes take `turns`: lanes of a load meet in a bank only those of
+ * their turn, each pass of a store or an atomic takes all turns (measured: loads of 32 lines take 33 cycles on an
+ * RTX 2060 and a GTX 1650; R100001/Programming-Massively-Parallel-Processors). */
+struct smem_time {
+  unsigned passes, cycles;
+};
 
-/* Passes of an access of this width in which every lane has its own words and no two meet in a bank: of 32 lanes with
- * 32 bits or less 1, 64-bit 2, 128-bit 4. LDSM: one per 8x8 matrix. */
+/* Atomics serialise on a bank even when the words are equal, but for those that count their lanes (inst.mem.counts). */
+struct smem_time smem_time(const struct mem_effect *m, bool counts, unsigned lanes, unsigned turns);
+
+/* Of an access of this width in which every lane has its own words and no two meet in a bank: of 32 lanes with
+ * 32 bits or less 1 pass, 64-bit 2, 128-bit 4. LDSM: one per 8x8 matrix. */
 unsigned smem_min_passes(const struct mem_effect *m, unsigned lanes);
+struct smem_time smem_plain(const struct mem_effect *m, unsigned lanes, unsigned turns);
 
-/* Passes of a fill, a row of all banks at a time (guess: no measurement of st.bulk is known). */
-unsigned smem_fill_passes(const struct mem_effect *m);
+/* Of a fill, a row of all banks at a time (guess: no measurement of st.bulk is known). */
+struct smem_time smem_fill_time(const struct mem_effect *m, unsigned turns);
 
-/* Passes of MEM_LDGSTS through the data array: reading L1 and writing shared memory overlap, the slower
+/* Of MEM_LDGSTS through the data array: reading L1 and writing shared memory overlap, the slower
  * side of each part of the warp counts. Equal words of the destination are not merged. */
-unsigned smem_ldgsts_passes(const struct mem_effect *m, unsigned lanes);
+struct smem_time smem_ldgsts_time(const struct mem_effect *m, unsigned lanes, unsigned turns);
 
 #endif
