@@ -92,7 +92,7 @@ static void add(struct smem_time *sum, struct smem_time part)
   sum->cycles += part.cycles;
 }
 
-unsigned smem_min_passes(const struct mem_effect *m, unsigned lanes)
+static unsigned min_passes(const struct mem_effect *m, unsigned lanes)
 {
   unsigned passes = lanes * (m->bytes <= BANK_BYTES ? (unsigned)BANK_BYTES : m->bytes) / ROW_BYTES;
   return passes ? passes : 1;
@@ -115,7 +115,7 @@ static bool neighbours_share(const struct words *w, lane_mask active, lane_mask 
 static unsigned groups_of(const struct mem_effect *m, const struct words *w, lane_mask all, unsigned lanes)
 {
   const lane_mask pairs = UINT64_C(0x5555555555555555), fours = UINT64_C(0x3333333333333333);
-  unsigned groups = smem_min_passes(m, lanes);
+  unsigned groups = min_passes(m, lanes);
   if (m->op != MEM_LOAD || groups == 1) return groups;
   bool share = neighbours_share(w, all, pairs, 1) || neighbours_share(w, all, fours, 2);
   return share ? groups / 2 : groups;
@@ -135,7 +135,7 @@ static bool one_row(const struct mem_effect *m, lane_mask all, unsigned lanes)
 
 struct smem_time smem_plain(const struct mem_effect *m, unsigned lanes, unsigned turns)
 {
-  const unsigned passes = smem_min_passes(m, lanes);
+  const unsigned passes = min_passes(m, lanes);
   return (struct smem_time){passes, passes * turns};
 }
 
@@ -171,7 +171,7 @@ struct smem_time smem_ldgsts_time(const struct mem_effect *m, unsigned lanes, un
 {
   struct words from = words_of(m, lanes, false), to = words_of(m, lanes, true);
   struct smem_time total = {0, 0};
-  unsigned groups = smem_min_passes(m, lanes), width = (unsigned)div_up(lanes, groups);
+  unsigned groups = min_passes(m, lanes), width = (unsigned)div_up(lanes, groups);
   for (unsigned g = 0; g < groups; g++) {
     lane_mask part = m->lanes & (bits_ones(width) << (g * width));
     const struct smem_time read = time_of(&from, part, true, true, turns);
