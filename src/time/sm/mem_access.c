@@ -15,7 +15,7 @@ static unsigned bank_turns(const struct params *q)
 /* An access takes the memory unit for `cycles`; what exceeds a coalesced one of the same width is extra. */
 static void occupy(const struct params *q, struct txn *t, unsigned cycles)
 {
-  unsigned plain = smem_plain(&t->access->mem, t->grid->lanes, bank_turns(q)).cycles;
+  unsigned plain = smem_min_passes(&t->access->mem, t->grid->lanes) * bank_turns(q);
   t->busy = (uint16_t)cycles;
   t->extra = (uint16_t)(cycles > plain ? cycles - plain : 0);
 }
@@ -27,7 +27,7 @@ static unsigned l1_cycles(const struct params *q, const struct txn *t, bool conf
   if (q->ideal_coalescing) conflict_free = true;
   const struct mem_effect *m = &t->access->mem;
   const unsigned turns = bank_turns(q);
-  unsigned data = (conflict_free ? smem_plain(m, lanes, turns) : smem_time(m, false, lanes, turns)).cycles;
+  unsigned data = conflict_free ? smem_min_passes(m, lanes) * turns : smem_time(m, false, lanes, turns).cycles;
   return data > tags ? data : tags;
 }
 
@@ -177,7 +177,7 @@ static bool global_access(struct mem_access *a, struct warp_slot *w, struct txn 
     const struct mem_effect *m = &t->access->mem;
     const unsigned lanes = t->grid->lanes, turns = bank_turns(a->params);
     const bool plain = a->params->ideal_banks;
-    unsigned to_shared = (plain ? smem_plain(m, lanes, turns) : smem_ldgsts_time(m, lanes, turns)).cycles;
+    unsigned to_shared = plain ? smem_min_passes(m, lanes) * turns : smem_ldgsts_time(m, lanes, turns).cycles;
     if (to_shared > cycles) cycles = to_shared;
   }
   occupy(a->params, t, cycles);
@@ -260,11 +260,12 @@ static bool shared_access(struct mem_access *a, struct warp_slot *w, struct txn 
   const bool fill = t->inst->mem.fill;
   const unsigned turns = bank_turns(a->params);
   struct smem_time needs = fill ? smem_fill_time(me, turns) : smem_time(me, t->inst->mem.counts, t->grid->lanes, turns);
-  struct smem_time plain = fill ? needs : smem_plain(me, t->grid->lanes, turns);
+  unsigned least = fill ? needs.passes : smem_min_passes(me, t->grid->lanes);
   s->shared_insts++;
-  if (plain.passes > needs.passes) plain = needs; /* shared words */
-  if (without_conflicts(a->params, t)) needs = plain;
-  const unsigned passes = needs.passes, least = plain.passes;
+  if (least > needs.passes) least = needs.passes; /* shared words */
+  const unsigned plain = least * turns;
+  if (without_conflicts(a->params, t)) needs = (struct smem_time){least, plain};
+  const unsigned passes = needs.passes;
   s->shared_passes += passes;
   s->shared_conflicts += passes - least;
   enum mem_class class = mem_class_of(me);
@@ -276,7 +277,7 @@ static bool shared_access(struct mem_access *a, struct warp_slot *w, struct txn 
   t->grid->conflicts[index] += passes - least;
   t->kind = TXN_SHARED;
   t->busy = (uint16_t)needs.cycles;
-  t->extra = (uint16_t)(needs.cycles > plain.cycles ? needs.cycles - plain.cycles : 0);
+  t->extra = (uint16_t)(needs.cycles > plain ? needs.cycles - plain : 0);
   return mem_access_comes_late(a, t) || perform_now(a, w, t);
 }
 

@@ -71,28 +71,18 @@ static lane_mask lanes_of_turn(unsigned k, unsigned turns)
   return m;
 }
 
-/* Of a part of the warp, which takes a pass even when none of its lanes has work. apart: lanes meet in a bank only
- * those of their turn. */
-static struct smem_time time_of(const struct words *a, lane_mask m, bool merge, bool apart, unsigned turns)
+/* Cycles of a load of some lanes: they meet in a bank only those of their turn. */
+static unsigned in_turns(const struct words *a, lane_mask m, unsigned turns)
 {
-  const unsigned passes = m ? passes_of(a, m, merge) : 0;
-  if (passes <= 1) return (struct smem_time){1, turns};
-  if (turns == 1 || !apart) return (struct smem_time){passes, passes * turns};
-  struct smem_time t = {passes, 0};
+  unsigned cycles = 0;
   for (unsigned k = 0; k < turns; k++) {
     const lane_mask part = m & lanes_of_turn(k, turns);
-    t.cycles += part ? passes_of(a, part, merge) : 0;
+    cycles += part ? passes_of(a, part, true) : 0;
   }
-  return t;
+  return cycles;
 }
 
-static void add(struct smem_time *sum, struct smem_time part)
-{
-  sum->passes += part.passes;
-  sum->cycles += part.cycles;
-}
-
-static unsigned min_passes(const struct mem_effect *m, unsigned lanes)
+unsigned smem_min_passes(const struct mem_effect *m, unsigned lanes)
 {
   unsigned passes = lanes * (m->bytes <= BANK_BYTES ? (unsigned)BANK_BYTES : m->bytes) / ROW_BYTES;
   return passes ? passes : 1;
@@ -115,7 +105,7 @@ static bool neighbours_share(const struct words *w, lane_mask active, lane_mask 
 static unsigned groups_of(const struct mem_effect *m, const struct words *w, lane_mask all, unsigned lanes)
 {
   const lane_mask pairs = UINT64_C(0x5555555555555555), fours = UINT64_C(0x3333333333333333);
-  unsigned groups = min_passes(m, lanes);
+  unsigned groups = smem_min_passes(m, lanes);
   if (m->op != MEM_LOAD || groups == 1) return groups;
   bool share = neighbours_share(w, all, pairs, 1) || neighbours_share(w, all, fours, 2);
   return share ? groups / 2 : groups;
@@ -133,18 +123,15 @@ static bool one_row(const struct mem_effect *m, lane_mask all, unsigned lanes)
   return odd < BANKS * BANK_BYTES;
 }
 
-struct smem_time smem_plain(const struct mem_effect *m, unsigned lanes, unsigned turns)
-{
-  const unsigned passes = min_passes(m, lanes);
-  return (struct smem_time){passes, passes * turns};
-}
-
 struct smem_time smem_time(const struct mem_effect *m, bool counts, unsigned lanes, unsigned turns)
 {
   lane_mask all = m->lanes | m->near_lanes;
   if (one_row(m, all, lanes)) return (struct smem_time){1, turns};
   bool wide = m->bytes > BANK_BYTES && (m->op == MEM_LOAD || m->op == MEM_STORE);
-  if (wide && access_dense(m, all, lanes)) return smem_plain(m, lanes, turns);
+  if (wide && access_dense(m, all, lanes)) {
+    const unsigned passes = smem_min_passes(m, lanes);
+    return (struct smem_time){passes, passes * turns};
+  }
   struct words w = words_of(m, lanes, false);
   struct smem_time total = {0, 0};
   unsigned groups = groups_of(m, &w, all, lanes), width = (unsigned)div_up(lanes, groups);
@@ -155,7 +142,11 @@ struct smem_time smem_time(const struct mem_effect *m, bool counts, unsigned lan
   bool merge = counts || (m->op != MEM_ATOMIC && m->op != MEM_RED);
   for (unsigned g = 0; g < groups; g++) {
     lane_mask part = all & (bits_ones(width) << (g * width));
-    add(&total, time_of(&w, part, merge, m->op == MEM_LOAD, turns));
+    unsigned passes = part ? passes_of(&w, part, merge) : 0;
+    if (!passes) passes = 1;
+    const bool apart = turns > 1 && passes > 1 && m->op == MEM_LOAD;
+    total.passes += passes;
+    total.cycles += apart ? in_turns(&w, part, turns) : passes * turns;
   }
   return total;
 }
@@ -170,13 +161,12 @@ struct smem_time smem_fill_time(const struct mem_effect *m, unsigned turns)
 struct smem_time smem_ldgsts_time(const struct mem_effect *m, unsigned lanes, unsigned turns)
 {
   struct words from = words_of(m, lanes, false), to = words_of(m, lanes, true);
-  struct smem_time total = {0, 0};
-  unsigned groups = min_passes(m, lanes), width = (unsigned)div_up(lanes, groups);
+  unsigned groups = smem_min_passes(m, lanes), width = (unsigned)div_up(lanes, groups), total = 0;
   for (unsigned g = 0; g < groups; g++) {
     lane_mask part = m->lanes & (bits_ones(width) << (g * width));
-    const struct smem_time read = time_of(&from, part, true, true, turns);
-    const struct smem_time write = time_of(&to, part, false, false, turns);
-    add(&total, read.cycles > write.cycles ? read : write);
+    unsigned read = passes_of(&from, part, true), write = passes_of(&to, part, false);
+    unsigned p = read > write ? read : write;
+    total += p ? p : 1;
   }
-  return total;
+  return (struct smem_time){total, total * turns};
 }

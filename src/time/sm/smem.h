@@ -26,7 +26,7 @@ struct smem_time smem_time(const struct mem_effect *m, bool counts, unsigned lan
 
 /* Of an access of this width in which every lane has its own words and no two meet in a bank: of 32 lanes with
  * 32 bits or less 1 pass, 64-bit 2, 128-bit 4. LDSM: one per 8x8 matrix. */
-struct smem_time smem_plain(const struct mem_effect *m, unsigned lanes, unsigned turns);
+unsigned smem_min_passes(const struct mem_effect *m, unsigned lanes);
 
 /* Of a fill, a row of all banks at a time (guess: no measurement of st.bulk is known). */
 struct smem_time smem_fill_time(const struct mem_effect *m, unsigned turns);
