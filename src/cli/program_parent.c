@@ -26,6 +26,7 @@ static void become(char **program, const struct program_parent *h, pid_t parent)
   sigaction(SIGCHLD, &h->child, NULL);
   sigprocmask(SIG_SETMASK, &h->before, NULL);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
+  program_begins();
   if (getppid() == parent) execvp(program[0], program);
   program_not_started(program[0], &e);
   cli_error("%s", e.msg);

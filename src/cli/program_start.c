@@ -76,16 +76,32 @@ bool program_libraries(char *dir, size_t size, struct err *e)
                  self, self);
 }
 
-/* VARIABLE=FIRST, with what it was behind it. */
+/* VARIABLE=FIRST, with `rest` behind it. */
+static void put_first(const char *variable, const char *first, const char *rest)
+{
+  size_t size = strlen(first) + strlen(rest) + 2;
+  char *text = malloc(size);
+  NO_MEMORY_IF(!text);
+  snprintf(text, size, "%s%s%s", first, *rest ? ":" : "", rest);
+  setenv(variable, text, 1);
+  free(text);
+}
+
+/* With what it was behind it. */
 static void prepend(const char *variable, const char *first)
 {
   const char *old = getenv(variable);
-  size_t size = strlen(first) + (old ? strlen(old) : 0) + 2;
-  char *text = malloc(size);
-  NO_MEMORY_IF(!text);
-  snprintf(text, size, "%s%s%s", first, old && *old ? ":" : "", old ? old : "");
-  setenv(variable, text, 1);
-  free(text);
+  put_first(variable, first, old ? old : "");
+}
+
+/* nvidia-smi. Without PATH programs are looked for in the system's own folders, behind ours then, too. */
+static void put_programs_first(const char *dir)
+{
+  char folder[PATH_MAX + 8], own[PATH_MAX] = "/bin:/usr/bin";
+  const char *old = getenv("PATH");
+  if (!old) confstr(_CS_PATH, own, sizeof own);
+  snprintf(folder, sizeof folder, "%s/bin", dir);
+  put_first("PATH", folder, old ? old : own);
 }
 
 /* Our open libraries under the names of NVIDIA's (docs/libraries.md). Loaded before the program they are those it
@@ -107,6 +123,19 @@ void program_options_set(const char *text)
   setenv(OPTIONS_VARIABLE, text, 1);
 }
 
+/* The last line of a key counts. */
+void program_begins(void)
+{
+  const char *handed = getenv(OPTIONS_VARIABLE);
+  if (!handed || !strstr(handed, "\nprogram=")) return;
+  const size_t size = strlen(handed) + 32;
+  char *text = malloc(size);
+  NO_MEMORY_IF(!text);
+  snprintf(text, size, "%sprogram=%d\n", handed, (int)getpid());
+  program_options_set(text);
+  free(text);
+}
+
 void program_hand_over(FILE *out, char *const *text, const char *dir, bool libs)
 {
   char library[PATH_MAX + 32];
@@ -116,6 +145,5 @@ void program_hand_over(FILE *out, char *const *text, const char *dir, bool libs)
   prepend("LD_LIBRARY_PATH", dir);
   if (libs) put_libraries_first(dir);
   prepend("LD_PRELOAD", library);
-  snprintf(library, sizeof library, "%s/bin", dir); /* nvidia-smi */
-  prepend("PATH", library);
+  put_programs_first(dir);
 }

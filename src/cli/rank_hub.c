@@ -59,6 +59,7 @@ static void become(char **program, unsigned rank, int fd, pid_t parent)
   if (now >= 0) personality((unsigned long)now | ADDR_NO_RANDOMIZE);
   rank_mpi_clean_environment();
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  program_begins();
   if (getppid() == parent) execvp(program[0], program);
   program_not_started(program[0], &e);
   _exit(rank ? CLI_BAD_INPUT : cli_error("%s", e.msg));

@@ -16,7 +16,7 @@ static bool has_had_children(void)
 /* One that could not be used has been told of. */
 static bool was_wanted(const struct shim *s)
 {
-  return s && (s->known || s->failed || s->starved);
+  return s && (s->up || s->failed || s->starved);
 }
 
 __attribute__((destructor)) static void at_exit(void)

@@ -4,7 +4,10 @@
 
 #include "smi/smi.h"
 
-enum question { ASK_SCREEN, ASK_LIST, ASK_GPUS, ASK_PROCESSES, ASK_TOPOLOGY, ASK_VERSIONS, ASK_HELP };
+enum question {
+  ASK_SCREEN, ASK_LIST, ASK_GPUS, ASK_PROCESSES, ASK_TOPOLOGY, ASK_VERSIONS,
+  ASK_HELP, ASK_HELP_GPUS, ASK_HELP_PROCESSES, /* which need no GPU */
+};
 
 struct request {
   enum question what;
@@ -43,22 +46,33 @@ static bool read_option(char *const **at, struct request *r)
   if (!strcmp(a, "-L") || !strcmp(a, "--list-gpus")) return r->what = ASK_LIST, true;
   if (!strcmp(a, "--version")) return r->what = ASK_VERSIONS, true;
   if (!strcmp(a, "-h") || !strcmp(a, "--help")) return r->what = ASK_HELP, true;
-  if (!strcmp(a, "--help-query-gpu")) return r->what = ASK_HELP, r->fields = "gpu", true;
-  if (!strcmp(a, "--help-query-compute-apps")) return r->what = ASK_HELP, r->fields = "apps", true;
+  if (!strcmp(a, "--help-query-gpu")) return r->what = ASK_HELP_GPUS, true;
+  if (!strcmp(a, "--help-query-compute-apps")) return r->what = ASK_HELP_PROCESSES, true;
   if (value_of("--query-gpu", at, &r->fields)) return r->what = ASK_GPUS, true;
   if (value_of("--query-compute-apps", at, &r->fields)) return r->what = ASK_PROCESSES, true;
   return value_of("--format", at, &r->format) || value_of("-i", at, &r->id) || value_of("--id", at, &r->id);
 }
 
+static bool refused(const char *argument)
+{
+  printf("Invalid combination of input arguments: %s is not there. Please run 'nvidia-smi -h' for help.\n", argument);
+  return false;
+}
+
+static bool is_topology(char *const *at)
+{
+  return *at && !strcmp(*at, "topo") && at[1] && (!strcmp(at[1], "-m") || !strcmp(at[1], "--matrix"));
+}
+
 static bool read_request(char *const *at, struct request *r)
 {
-  if (*at && !strcmp(*at, "topo") && at[1] && (!strcmp(at[1], "-m") || !strcmp(at[1], "--matrix")))
-    return r->what = ASK_TOPOLOGY, !at[2];
+  if (is_topology(at)) {
+    r->what = ASK_TOPOLOGY;
+    at += 2;
+    return !*at || refused(*at);
+  }
   for (; *at; at++)
-    if (!read_option(&at, r)) {
-      printf("Invalid combination of input arguments: %s is not there. Please run 'nvidia-smi -h' for help.\n", *at);
-      return false;
-    }
+    if (!read_option(&at, r)) return refused(*at);
   return true;
 }
 
@@ -92,10 +106,10 @@ static int query(const struct request *r, const struct smi_gpus *g)
   return r->what == ASK_GPUS ? smi_query_gpus(g, r->fields, f) : smi_query_processes(g, r->fields, f);
 }
 
-static int show_help(const struct request *r)
+static int show_help(enum question what)
 {
-  if (!r->fields) puts(help);
-  else if (!strcmp(r->fields, "gpu")) smi_help_gpus();
+  if (what == ASK_HELP) puts(help);
+  else if (what == ASK_HELP_GPUS) smi_help_gpus();
   else smi_help_processes();
   return SMI_OK;
 }
@@ -119,7 +133,7 @@ int main(int argc, char **argv)
   struct request r = {.what = ASK_SCREEN};
   (void)argc;
   if (!read_request(argv + 1, &r)) return SMI_INVALID;
-  if (r.what == ASK_HELP) return show_help(&r);
+  if (r.what >= ASK_HELP) return show_help(r.what);
   if (nvmlInit_v2() != NVML_SUCCESS) {
     puts("nvidia-smi of warpstep: there is no simulated GPU; it must run under 'warpstep exec'");
     return SMI_NO_DRIVER;

@@ -27,8 +27,8 @@ struct smi_format {
 
 /* All of them. */
 struct smi_gpus smi_gpus_all(void);
-/* Those that the text names, with commas between: an index, a UUID or an address of PCI each. False: there is no such
- * GPU, after a line that says so. */
+/* Those that the text names, with commas between: an index, a UUID or an address of PCI each; instances of a GPU have
+ * none of their own here. False: there is no such GPU, after a line that says so. */
 bool smi_gpus_named(const char *text, struct smi_gpus *);
 
 void smi_show_list(const struct smi_gpus *);

@@ -43,7 +43,7 @@ bool smi_gpus_named(const char *text, struct smi_gpus *to)
     const size_t n = strcspn(at, ",");
     nvmlDevice_t gpu;
     snprintf(name, sizeof name, "%.*s", (int)(n < sizeof name ? n : sizeof name - 1), at);
-    if (!by_name(name, &gpu)) {
+    if (n >= sizeof name || !by_name(name, &gpu) || !has(&all, gpu)) {
       printf("No devices were found: there is no GPU %s\n", name);
       return false;
     }

@@ -240,10 +240,9 @@ static const struct field process_fields[] = {
   {NULL, NULL, NULL, NULL, NULL},
 };
 
-/* The fields that were asked for, by the names that the question has for them. */
+/* The fields that were asked for. */
 struct columns {
   const struct field *of[MOST_FIELDS];
-  char asked[MOST_FIELDS][SMI_TEXT];
   unsigned n;
 };
 
@@ -256,6 +255,7 @@ static const struct field *field_named(const struct field *f, const char *text)
 
 static bool columns_read(struct columns *c, const struct field *known, const char *text)
 {
+  char asked[SMI_TEXT];
   c->n = 0;
   for (const char *at = text;; at++) {
     const size_t blank = strspn(at, " "), n = strcspn(at += blank, ",");
@@ -263,7 +263,6 @@ static bool columns_read(struct columns *c, const struct field *known, const cha
       printf("At most %d fields in one query.\n", MOST_FIELDS);
       return false;
     }
-    char *const asked = c->asked[c->n];
     snprintf(asked, SMI_TEXT, "%.*s", (int)(n < SMI_TEXT ? n : SMI_TEXT - 1), at);
     for (size_t last = strlen(asked); last && asked[last - 1] == ' ';) asked[--last] = '\0';
     c->of[c->n] = field_named(known, asked);
@@ -276,10 +275,11 @@ static bool columns_read(struct columns *c, const struct field *known, const cha
   }
 }
 
+/* Fields have their own names there, also when they were asked for by others. */
 static void print_header(const struct columns *c)
 {
   for (unsigned i = 0; i < c->n; i++) {
-    printf("%s%s", i ? ", " : "", c->asked[i]);
+    printf("%s%s", i ? ", " : "", c->of[i]->name);
     if (c->of[i]->unit) printf(" [%s]", c->of[i]->unit);
   }
   putchar('\n');

@@ -39,7 +39,7 @@ smi --gpu rtx-3090 -- --query-gpu=compute_cap,memory.total,fan.speed --format=cs
 is bare "8.6, 24576, [N/A]
 0"
 smi --gpu rtx-3090 -- --query-gpu="gpu_name, gpu_bus_id, clocks.sm" --format="csv, nounits"
-is aliases "gpu_name, gpu_bus_id, clocks.sm [MHz]
+is aliases "name, pci.bus_id, clocks.current.sm [MHz]
 NVIDIA GeForce RTX 3090, 00000000:01:00.0, 1695
 0"
 
@@ -67,6 +67,9 @@ smi --machine dgx-a100 -- -i "$uuid,2" --query-gpu=index --format=csv,noheader
 is some $'2\n5\n0'
 smi --machine dgx-a100 -- --id=8 -L
 is none $'No devices were found: there is no GPU 8\n6'
+smi --machine dgx-a100 -- -L -i "$(printf '%0137d' 1)"
+grep -q 'there is no GPU 000' "$scratch/said" && echo long >"$scratch/said"
+is 'long name' long
 smi --gpu a100-sxm4-80gb --mig 3g.40gb,4g.40gb -- -L
 sed -i 's/(UUID.*//; s/ *$//' "$scratch/said"
 is instances $'GPU 0: NVIDIA A100-SXM4-80GB\n  MIG 3g.40gb     Device  0:\n  MIG 4g.40gb     Device  1:\n0'
@@ -79,6 +82,15 @@ smi --gpu rtx-3090 -- --query-gpu=name --format=csv,xml
 is words $'A query needs --format=csv, and may have ,noheader and ,nounits behind it.\n2'
 smi --gpu rtx-3090 -- -pl 300
 is changes $'Invalid combination of input arguments: -pl is not there. Please run \'nvidia-smi -h\' for help.\n2'
+
+smi --machine dgx-a100 -- topo -m -i 0
+is 'more than topo' $'Invalid combination of input arguments: -i is not there. Please run \'nvidia-smi -h\' for help.\n2'
+smi --gpu rtx-3090 -- --query-gpu=name --help
+grep -q -e --list-gpus "$scratch/said" && echo help >"$scratch/said"
+is help help
+# Options change what is told, before CUDA starts, too.
+smi --machine 2x-rtx-3090-nvlink --set gpu.clock_khz=1234000 -- --query-gpu=clocks.sm --format=csv,noheader
+is options $'1234 MHz\n1234 MHz\n0'
 
 # What PyTorch's collect_env and build scripts look for in the table.
 smi --gpu rtx-3090 --
@@ -100,4 +112,11 @@ P
 "$BIN" exec --gpu rtx-3090 --quiet --json "$scratch/report.json" python3 "$scratch/both.py" >"$scratch/said" 2>&1
 (cd "$scratch" && ls report.json*) >>"$scratch/said"
 is report report.json
+# Without PATH, programs are found in the system's folders, and ours in its own.
+env -i "$BIN" exec --quiet --gpu rtx-3090 /bin/sh -c 'nvidia-smi -L | cut -c 1-5; ls -d /' >"$scratch/said" 2>&1
+is 'no PATH' $'GPU 0\n/'
+# Each process that a hub started is the program.
+"$BIN" exec --gpu rtx-3090 --share slices --json "$scratch/shared.json" python3 -c 'import ctypes; c = ctypes.CDLL("libcuda.so.1"); n = ctypes.c_int(); assert c.cuInit(0) == 0 == c.cuDeviceGetCount(ctypes.byref(n))' >"$scratch/said" 2>&1
+(cd "$scratch" && ls shared.json*) >"$scratch/said"
+is hub shared.json
 exit $failed

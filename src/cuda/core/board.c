@@ -38,6 +38,15 @@ static bool what_if(const struct shim *s, struct machine_what_if *row)
   return s->options.what_if && machine_what_if_named(s->options.what_if, row);
 }
 
+/* --set, and the cost that a run of --what-if is without. */
+static bool change(const struct shim *s, struct preset *p, struct err *e)
+{
+  struct machine_what_if without;
+  for (unsigned i = 0; i < s->options.n_set; i++) TRY(preset_override(p, s->options.set[i], e));
+  if (what_if(s, &without) && without.gpu) without.gpu(&p->params);
+  return params_check(&p->params, e);
+}
+
 static bool load_preset(struct shim *s, struct board *b, const char *name, const char *dir, struct err *e)
 {
   char cut[MIG_PROFILE_TEXT + 8];
@@ -47,10 +56,7 @@ static bool load_preset(struct shim *s, struct board *b, const char *name, const
     TRY(preset_override(&b->preset, cut, e));
   }
   if (s->options.machine) take_links(&s->boards, b);
-  for (unsigned i = 0; i < s->options.n_set; i++) TRY(preset_override(&b->preset, s->options.set[i], e));
-  struct machine_what_if without;
-  if (what_if(s, &without) && without.gpu) without.gpu(&b->preset.params);
-  TRY(params_check(&b->preset.params, e));
+  TRY(change(s, &b->preset, e));
   return activity_choice_fits(&s->options.activity, b->preset.params.gpu_sms, e);
 }
 
@@ -205,6 +211,24 @@ bool boards_learn(struct shim *s, struct err *e)
   TRY(presets_dir(s->options.presets, dir, sizeof dir, e));
   TRY(s->options.machine ? load_machine(s, dir, e) : load_gpu(s, dir, e));
   x->topology = topology_new(&x->machine, &x->arena);
+  return true;
+}
+
+bool boards_learn_changes(struct shim *s, struct err *e)
+{
+  struct boards *x = &s->boards;
+  struct machine_what_if without;
+  char dir[4096];
+  if (s->up || x->n_mig || !s->options.machine || (!s->options.n_set && !what_if(s, &without))) return true;
+  TRY(presets_dir(s->options.presets, dir, sizeof dir, e));
+  for (unsigned node = 0; node < x->machine.n_gpus; node++) {
+    struct preset p;
+    TRY(preset_load(x->machine.gpu[node], dir, &p, e));
+    const bool ok = change(s, &p, e);
+    x->machine.params[node] = p.params;
+    preset_free(&p);
+    if (!ok) return false;
+  }
   return true;
 }
 

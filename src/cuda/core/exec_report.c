@@ -126,7 +126,8 @@ static void finish_checks(struct shim *s)
  * itself. Its report would take the name of the file of the program that started it. */
 static bool has_nothing_to_tell(const struct shim *s)
 {
-  return !s->contexts.had_any && s->options.program != (uint64_t)getpid();
+  const uint64_t program = s->options.program;
+  return program && program != (uint64_t)getpid() && !s->contexts.had_any && !program_is_guest(s);
 }
 
 static void write_files(struct shim *s, uint64_t total)

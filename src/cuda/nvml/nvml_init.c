@@ -38,9 +38,10 @@ nvmlReturn_t nvml_text(char *to, unsigned bytes, const char *text)
 /* A machine whose GPUs are all hidden from CUDA still has them. Of other clients of MPS the server knows. */
 static nvmlReturn_t start(struct shim *s)
 {
+  struct err e;
   if (s->starved) return NVML_ERROR_MEMORY;
   if (shim_learn(s) == CUDA_SUCCESS && s->options.mps) shim_up(s);
-  if (!s->boards.topology) return NVML_ERROR_DRIVER_NOT_LOADED;
+  if (!s->boards.topology || !boards_learn_changes(s, &e)) return NVML_ERROR_DRIVER_NOT_LOADED;
   s->nvml_users++;
   return NVML_SUCCESS;
 }
