@@ -87,8 +87,8 @@ bool boards_learn(struct shim *, struct err *e);
 /* Behind that, for who asks before they are started: what the options change of a machine's GPUs (of one GPU, and of
  * those that are started, it is known). */
 bool boards_learn_changes(struct shim *, struct err *e);
-/* Behind boards_learn: makes those that the program sees, with memory and simulators. None is left (CUDA_VISIBLE_DEVICES, as it
- * is then): n is 0. */
+/* Behind boards_learn: makes those that the program sees, with memory and simulators. None is left
+ * (CUDA_VISIBLE_DEVICES, as it is then): n is 0. */
 bool boards_start(struct shim *, struct err *e);
 
 /* NULL: there is no such device. */
