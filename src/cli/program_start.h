@@ -19,7 +19,8 @@ bool program_libraries(char *dir, size_t size, struct err *e);
 /* Puts them in the way of what is executed next, with what was written to `out`, whose text this is: lines KEY=VALUE
  * (cuda/core/options.h). `libs`: and our open libraries, in the place of NVIDIA's (docs/libraries.md). */
 void program_hand_over(FILE *out, char *const *text, const char *dir, bool libs);
-/* In the process that becomes the program, where that is a child of this command: it is the one that the options name. */
+/* In the process that becomes the program, where that is a child of this command: it is the one that the options
+ * name. */
 void program_begins(void);
 /* Other options than those that were handed over, for the next program. */
 void program_options_set(const char *text);
