@@ -128,26 +128,32 @@ bool infer_access(struct infer *f, struct err *e)
 
 /* ---- bank conflicts ---- */
 
-/* Passes over 32 banks of one word that lanes first to first + n - 1 need when lane i reads `words` words
- * from word i * stride on. */
-static unsigned passes(unsigned first, unsigned n, unsigned words, unsigned stride)
+/* Passes over 32 banks of one word that lanes first, first + step and so on below `end` need when lane i reads `words`
+ * words from word i * stride on. */
+static unsigned passes(unsigned first, unsigned end, unsigned step, unsigned words, unsigned stride)
 {
   unsigned most = 0;
   for (unsigned bank = 0; bank < 32; bank++) {
     unsigned distinct = 0;
-    for (unsigned i = first; i < first + n; i++)
+    for (unsigned i = first; i < end; i += step)
       for (unsigned k = 0; k < words; k++) distinct += (i * stride + k) % 32 == bank;
     if (distinct > most) most = distinct;
   }
   return most;
 }
 
-/* Wider loads go by halves and quarters of a warp. */
-static int64_t wavefronts(unsigned words, unsigned stride)
+/* Cycles for which a load holds the banks: wider ones go by halves and quarters of a warp. Where the way from the banks
+ * is narrower than they are, neighbouring lanes take `turns`, and only those of one turn meet in a bank
+ * (docs/blocks/smem.md). */
+static int64_t bank_cycles(unsigned words, unsigned stride, unsigned turns)
 {
   int64_t sum = 0;
-  for (unsigned group = 0; group < words; group++)
-    sum += passes(group * LANES / words, LANES / words, words, stride);
+  for (unsigned group = 0; group < words; group++) {
+    const unsigned first = group * LANES / words, end = first + LANES / words;
+    const bool meet = passes(first, end, 1, words, stride) > 1;
+    if (!meet) sum += turns;
+    for (unsigned k = 0; meet && k < turns; k++) sum += passes(first + k, end, turns, words, stride);
+  }
   return sum;
 }
 
@@ -164,36 +170,36 @@ static bool strided_load(struct infer *f, unsigned words, unsigned stride, int64
                       " LDS%s R20, [R16]{W0 S2} | CLK{B0}", 4 * stride, load_width(words));
 }
 
-/* What a stride costs more than the densest one, in units of `pass` cycles. */
-static bool conflict_curve(struct infer *f, unsigned words, int64_t pass, struct err *e)
+/* Cycles of the banks by stride, from what a load takes longer than the densest one. */
+static bool conflict_curve(struct infer *f, unsigned words, unsigned turns, struct err *e)
 {
   int64_t first = 0, cycles;
   for (unsigned stride = words; stride <= LANES; stride += words) {
     char name[64];
     if (!strided_load(f, words, stride, &cycles, e)) return false;
     if (stride == words) first = cycles;
-    snprintf(name, sizeof name, "wavefronts of LDS%s, stride %u words", load_width(words), stride);
-    infer_number(f, name, (cycles - first) / pass + wavefronts(words, words), wavefronts(words, stride),
+    snprintf(name, sizeof name, "bank cycles of LDS%s, stride %u words", load_width(words), stride);
+    infer_number(f, name, cycles - first + bank_cycles(words, words, turns), bank_cycles(words, stride, turns),
                  INFER_UNKNOWN, 0);
   }
   return true;
 }
 
-/* Cycles of a wavefront: odd strides need one, a stride of 32 words one for each lane. */
-static bool wavefront_cycles(struct infer *f, int64_t *pass, struct err *e)
+/* Cycles of a wavefront, which is the turns that its lanes take: a stride of 32 words needs one cycle for each lane. */
+static bool wavefront_cycles(struct infer *f, unsigned *turns, struct err *e)
 {
   enum { WORD = 4 };
   int64_t one, all, preset = (LANES * WORD + f->params->l1_bytes_per_cycle - 1) / f->params->l1_bytes_per_cycle;
   if (!strided_load(f, 1, 1, &one, e) || !strided_load(f, 1, LANES, &all, e)) return false;
-  *pass = (all - one + (LANES - 1) / 2) / (LANES - 1);
-  infer_number(f, "cycles per wavefront", *pass, preset, INFER_UNKNOWN, 0);
-  if (*pass < 1) *pass = 1; /* no conflicts seen */
+  const int64_t seen = LANES - (all - one);
+  infer_number(f, "cycles per wavefront", seen, preset, INFER_UNKNOWN, 0);
+  *turns = seen < 1 || seen > LANES ? 1 : (unsigned)seen;
   return true;
 }
 
 bool infer_conflicts(struct infer *f, struct err *e)
 {
-  int64_t pass;
-  return wavefront_cycles(f, &pass, e) && conflict_curve(f, 1, pass, e) && conflict_curve(f, 2, pass, e) &&
-         conflict_curve(f, 4, pass, e);
+  unsigned turns;
+  return wavefront_cycles(f, &turns, e) && conflict_curve(f, 1, turns, e) && conflict_curve(f, 2, turns, e) &&
+         conflict_curve(f, 4, turns, e);
 }
