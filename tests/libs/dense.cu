@@ -189,6 +189,122 @@ template <typename T> static void not_positive(cusolverDnHandle_t h, int n, int 
   }
 }
 
+// Sizes of 0 touch nothing and say that all is well.
+template <typename T> static void empty(cusolverDnHandle_t h)
+{
+  typedef type<T> t;
+  typename t::nv *none = nullptr, **nothing = device(std::vector<typename t::nv *>(2));
+  int *info = device(std::vector<int>(2)), *pivots = nullptr;
+  auto well = [&](cusolverStatus_t status, int count = 1) {
+    const std::vector<int> said = host(info, 2);
+    cudaMemset(info, 1, 2 * sizeof *info);
+    return !status && !cudaDeviceSynchronize() && said[0] == 0 && (count < 2 || said[1] == 0);
+  };
+  well(CUSOLVER_STATUS_SUCCESS);
+  for (int half = 0; half < 2; half++) {
+    const auto uplo = (cublasFillMode_t)half;
+    check(well(t::potrf(h, uplo, 0, none, 1, none, 0, info)), "Cholesky of nothing");
+    check(well(t::potrf_batched(h, uplo, 0, nothing, 1, info, 2), 2), "Cholesky of nothing, twice");
+    check(well(t::potrs(h, uplo, 0, 1, none, 1, none, 1, info)), "Cholesky, no unknowns");
+    check(!t::potrs(h, uplo, 3, 0, none, 3, none, 3, info) && !cudaDeviceSynchronize(), "Cholesky, no right sides");
+    check(!t::potrf_batched(h, uplo, 3, nothing, 3, info, 0) && !cudaDeviceSynchronize(), "Cholesky, no matrices");
+  }
+  for (int m : {0, 3})
+    for (int n : {0, 3})
+      if (!m || !n) {
+        check(well(t::getrf(h, m, n, none, 3, none, pivots, info)), "LU of nothing");
+        check(well(t::geqrf(h, m, n, none, 3, none, none, 0, info)), "QR of nothing");
+      }
+  check(well(t::getrs(h, CUBLAS_OP_N, 0, 1, none, 1, pivots, none, 1, info)), "LU, no unknowns");
+  check(!t::getrs(h, CUBLAS_OP_N, 3, 0, none, 3, pivots, none, 3, info) && !cudaDeviceSynchronize(), "LU, no right sides");
+}
+
+template <typename T> static T conjugate(T v)
+{
+  if constexpr (std::is_floating_point<T>::value) return v;
+  else return std::conj(v);
+}
+
+template <typename T> static bool is_finite(T v) { return std::isfinite(std::abs(v)); }
+
+// Where an element of LAPACK's factors is finite, it is here, and almost the same.
+template <typename T, typename H> static bool agree(const matrix<T> &got, const std::vector<H> &want, int i, int j)
+{
+  const T v = got.v[(size_t)j * got.ld + i];
+  const H w = want[(size_t)j * got.m + i];
+  return is_finite(v) == is_finite(w) && (!is_finite(w) || std::abs(H(v) - w) <= sqrt(type<T>::eps) * (1 + std::abs(w)));
+}
+
+template <typename T> struct wider { typedef double it; };
+template <> struct wider<c32> { typedef c64 it; };
+template <> struct wider<c64> { typedef c64 it; };
+
+template <typename T> static std::vector<typename wider<T>::it> widened(const matrix<T> &a)
+{
+  std::vector<typename wider<T>::it> v;
+  for (int j = 0; j < a.n; j++)
+    for (int i = 0; i < a.m; i++) v.push_back(a.v[(size_t)j * a.ld + i]);
+  return v;
+}
+
+// LU with what is not a finite number at (r, c). Row r becomes pivot `at`, or stays in the rest where that is -1.
+template <typename T> static void spoiled_lu(cusolverDnHandle_t h, int n, int r, int c, int at, double bad)
+{
+  typedef type<T> t;
+  matrix<T> a(n, n);
+  for (int j = 0; j <= at; j++) a.v[(size_t)j * a.ld + r] = T(j < at ? 0.001 : 1000);
+  a.v[(size_t)c * a.ld + r] = T(bad);
+  auto w = widened(a);
+  int *info = device(std::vector<int>{99}), *pivots = device(std::vector<int>(n));
+  a.up();
+  auto *work = (typename t::nv *)device(std::vector<T>(1));
+  bool right = !t::getrf(h, n, n, a.at, a.ld, work, pivots, info);
+  a.back();
+  const std::vector<int> p = host(pivots, n);
+  for (int j = 0; j < n; j++) {
+    right = right && p[j] > j && p[j] <= n && (j != at || p[j] == r + 1);
+    for (int k = 0; right && k < n && p[j] != j + 1; k++) std::swap(w[(size_t)k * n + j], w[(size_t)k * n + p[j] - 1]);
+    for (int i = j + 1; i < n; i++) w[(size_t)j * n + i] /= w[(size_t)j * n + j];
+    for (int k = j + 1; k < n; k++)
+      for (int i = j + 1; i < n; i++) w[(size_t)k * n + i] -= w[(size_t)j * n + i] * w[(size_t)k * n + j];
+  }
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) right = right && agree(a, w, i, j);
+  char what[80];
+  snprintf(what, sizeof what, "LU, %g at (%d, %d) of %d, pivot %d, %d bytes", bad, r, c, n, at, (int)sizeof(T));
+  check(right, what);
+}
+
+// Cholesky with NaN at (r, c), which comes to the diagonal in column r.
+template <typename T> static void spoiled_cholesky(cusolverDnHandle_t h, int n, int r, int c)
+{
+  typedef type<T> t;
+  for (int upper = 0; upper < 2; upper++) {
+    matrix<T> a(n, n);
+    positive(a);
+    a.v[(size_t)c * a.ld + r] = a.v[(size_t)r * a.ld + c] = T(NAN);
+    auto w = widened(a);
+    int *info = device(std::vector<int>{99});
+    a.up();
+    auto *work = (typename t::nv *)device(std::vector<T>(1));
+    bool right = !t::potrf(h, (cublasFillMode_t)upper, n, a.at, a.ld, work, 1, info) && info_of(info) == r + 1;
+    a.back();
+    for (int i = 0; upper && i < n; i++)
+      for (int j = 0; j < i; j++) a.v[(size_t)j * a.ld + i] = conjugate(a.v[(size_t)i * a.ld + j]);
+    for (int j = 0; j < r; j++) {
+      const auto root = std::sqrt(w[(size_t)j * n + j]);
+      for (int i = j; i < n; i++) w[(size_t)j * n + i] /= root;
+      for (int k = j + 1; k < n; k++)
+        for (int i = k; i < n; i++) w[(size_t)k * n + i] -= w[(size_t)j * n + i] * conjugate(w[(size_t)j * n + k]);
+      // Blocks of 32: below the one that r is in nothing needs be done.
+      for (int i = j; i < n && (i <= r || j < r / 32 * 32); i++) right = right && agree(a, w, i, j);
+    }
+    char what[80];
+    snprintf(what, sizeof what, "Cholesky, %s, NaN at (%d, %d) of %d, %d bytes", upper ? "upper" : "lower", r, c, n, (int)sizeof(T));
+    check(right, what);
+  }
+}
+
 // Five matrices by pointers; the third is not positive.
 template <typename T> static void batched(cusolverDnHandle_t h, int n)
 {
@@ -292,6 +408,13 @@ template <typename T> static void of_type(cusolverDnHandle_t h)
   singular<T>(h, 100, 3, 97);
   without_pivots<T>(h, 100);
   for (int at : {5, 32, 75}) not_positive<T>(h, 100, at);
+  empty<T>(h);
+  for (double bad : {(double)NAN, (double)INFINITY}) {
+    spoiled_lu<T>(h, 20, 13, 9, 4, bad), spoiled_lu<T>(h, 20, 13, 9, -1, bad);
+    spoiled_lu<T>(h, 70, 50, 40, 5, bad), spoiled_lu<T>(h, 70, 50, 40, -1, bad);
+  }
+  spoiled_cholesky<T>(h, 20, 12, 5);
+  spoiled_cholesky<T>(h, 70, 66, 9);
   batched<T>(h, 12);
   batched<T>(h, 40);
   qr<T>(h, 1, 1);
@@ -310,6 +433,9 @@ static void others(cusolverDnHandle_t h)
   double *a = device(std::vector<double>{1, 2, 0, 2, 4, 0, 0, 0, 1}), *work = device(std::vector<double>(8));
   int *info = device(std::vector<int>{99}), *pivots = device(std::vector<int>(3)), words;
   check(!cusolverDnDgetrf(h, 3, 3, a, 3, work, pivots, info) && info_of(info) == 2, "LU of a singular matrix");
+  // Without pivots a column whose pivot is 0 stays, and takes nothing from the others.
+  double *z = device(std::vector<double>{0, 2, 1, 3});
+  check(!cusolverDnDgetrf(h, 2, 2, z, 2, work, nullptr, info) && info_of(info) == 1 && host(z, 4) == std::vector<double>{0, 2, 1, 3}, "LU, a pivot of 0 that stays");
   check(cusolverDnDgetrf(h, 3, 3, a, 2, work, pivots, info) == CUSOLVER_STATUS_INVALID_VALUE, "a short leading dimension");
   check(cusolverDnDgetrf(nullptr, 3, 3, a, 3, work, pivots, info) == CUSOLVER_STATUS_NOT_INITIALIZED, "no handle");
   check(cusolverDnDorgqr_bufferSize(h, 3, 4, 2, a, 3, work, &words) == CUSOLVER_STATUS_INVALID_VALUE, "more columns than rows");

@@ -49,15 +49,17 @@ template <typename T, int N> __device__ inline void turn(T (&a)[N])
 }
 
 // Of a matrix of one block, by a warp: lane i has row i, of which each step moves the numbers on by one, so that the column at hand
-// is the first. Returns the first column whose pivot is not positive, from 1 on; those from there on stay as they are.
+// is the first, and a finished one goes to memory: products with zeros behind the block would make it NaN where its factor is not
+// finite. Returns the first column whose pivot is not positive, from 1 on; those from there on stay as they are.
 template <typename T> __device__ int cholesky_warp(const lower_part<T> &l, int n)
 {
   using R = typename traits<T>::real;
   enum { BLOCK = WS_SOLVE_BLOCK };
   __shared__ __align__(16) T columns[2][2 * BLOCK]; // zeros behind
+  if (n <= 0) return 0;
   const int i = threadIdx.x;
   const int64_t step = l.upper ? 1 : l.lda; // from column to column; what is behind the last is that again
-  T v[BLOCK], *const row = l.a + min(i, n - 1) * (l.upper ? l.lda : 1);
+  T v[BLOCK], *row = l.a + min(i, n - 1) * (l.upper ? l.lda : 1);
 #pragma unroll 1
   for (int c0 = 0; c0 < BLOCK; c0 += 8) {
     turn(v);
@@ -69,27 +71,22 @@ template <typename T> __device__ int cholesky_warp(const lower_part<T> &l, int n
   columns[0][BLOCK + i] = columns[1][BLOCK + i] = zero<T>();
   int info = 0;
 #pragma unroll 1
-  for (int k = 0; k < BLOCK; k++) {
+  for (int k = 0; k < n; k++) {
     const R d = __shfl_sync(~0u, real(v[0]), k);
-    if (!info && k < n && !(d > 0)) info = k + 1; // also of NaN
-    const bool counts = i >= k && k < n && !info;
+    if (!info && !(d > 0)) info = k + 1; // also of NaN
+    const bool counts = i >= k && !info;
     const R root = sqrt(d), inverse = 1 / root;
     const T found = i == k ? number<T>(root, 0) : v[0] * number<T>(inverse, 0);
     const T mine = counts ? found : zero<T>(), less = zero<T>() - mine, kept = counts ? found : v[0];
     T *column = columns[k % 2];
     column[i] = mine;
+    if (k <= i && i < n) *row = l.upper ? conjugate(kept) : kept;
+    row += step;
     __syncwarp();
     for (int c = 1; c < BLOCK; c++) {
       v[c - 1] = v[c];
       add_product(v[c - 1], less, conjugate(column[k + c]));
     }
-    v[BLOCK - 1] = kept;
-  }
-#pragma unroll 1
-  for (int c0 = 0; c0 < n; c0 += 8) {
-    for (int c = 0; c < 8; c++)
-      if (c0 + c <= i && i < n) row[(c0 + c) * step] = l.upper ? conjugate(v[c]) : v[c];
-    turn(v);
   }
   return info;
 }

@@ -2,7 +2,8 @@
 // rows, the factor below a block of Cholesky, and the product that takes both from the rest.
 //
 // Loops over columns are loops of the machine, too: numbers of a row lie in registers, and each step moves them on by one, so that
-// the column at hand is always the first. That costs products with zeros and saves code, which a launch finds cold.
+// the column at hand is always the first. That costs products with zeros and saves code, which a launch finds cold. Such a product
+// is NaN where the other number is not finite, and must not come to a number that is finished.
 #include "solve_moves.cuh"
 
 enum { BLOCK = WS_SOLVE_BLOCK };
@@ -37,18 +38,16 @@ template <> __device__ void over_warp(candidate<float> &c)
 }
 #endif
 
-// LU of a[m][n], n at most COLUMNS: a thread has ROWS rows in registers. Rows change places when all is done; until then each
-// knows its place.
-template <typename T, int ROWS, int COLUMNS> __device__ void lu_columns(const ws_solve_args &p)
+template <typename T, int COLUMNS> struct shared_of_panel {
+  candidate<typename traits<T>::real> best[32];
+  __align__(16) T row[COLUMNS + 16 / sizeof(T)]; // the pivot's, zeros behind
+};
+
+// What is behind the matrix is its last row or column again, which nobody keeps.
+template <typename T, int ROWS, int COLUMNS>
+__device__ void load(const ws_solve_args &p, T (&a)[ROWS][COLUMNS], int (&place)[ROWS])
 {
-  using R = typename traits<T>::real;
-  __shared__ candidate<R> best[32];
-  enum { GROUP = 16 / sizeof(T) };
-  __shared__ __align__(16) T row[COLUMNS + GROUP]; // the pivot's, zeros behind
-  T a[ROWS][COLUMNS];
-  int place[ROWS];
-  const int m = (int)p.m, n = (int)p.n, warps = blockDim.x / 32;
-  // What is behind the matrix is its last row or column again, which nobody keeps.
+  const int m = (int)p.m, n = (int)p.n;
   for (int q = 0; q < ROWS; q++) place[q] = threadIdx.x + q * blockDim.x;
   const T *from = (const T *)p.a;
 #pragma unroll 1
@@ -59,6 +58,17 @@ template <typename T, int ROWS, int COLUMNS> __device__ void lu_columns(const ws
       if (c0 + c + 1 < n) from += p.lda;
     }
   }
+}
+
+// Returns the first column whose pivot is 0, from 1 on; 0: none. CAREFUL: without products with zeros. What such a product spoils is
+// a factor, by a later one of its row that is not finite, or a number of a pivot's row, before it is at hand: both make `odd` true.
+template <bool CAREFUL, typename T, int ROWS, int COLUMNS>
+__device__ int factor(const ws_solve_args &p, shared_of_panel<T, COLUMNS> &s, T (&a)[ROWS][COLUMNS], int (&place)[ROWS], bool &odd)
+{
+  using R = typename traits<T>::real;
+  enum { GROUP = 16 / sizeof(T) };
+  T none = zero<T>();
+  const int m = (int)p.m, n = (int)p.n, warps = blockDim.x / 32;
   int info = 0;
 #pragma unroll 1
   for (int j = 0; j < COLUMNS; j++) { // those behind n only move on
@@ -68,9 +78,9 @@ template <typename T, int ROWS, int COLUMNS> __device__ void lu_columns(const ws
       for (int q = 0; q < ROWS; q++)
         if (place[q] >= j && place[q] < m) mine.take(size_of(a[q][0]), place[q]);
       over_warp(mine);
-      if (threadIdx.x % 32 == 0) best[threadIdx.x / 32] = mine;
+      if (threadIdx.x % 32 == 0) s.best[threadIdx.x / 32] = mine;
       __syncthreads();
-      mine = threadIdx.x % 32 < warps ? best[threadIdx.x % 32] : candidate<R>{-1, j};
+      mine = threadIdx.x % 32 < warps ? s.best[threadIdx.x % 32] : candidate<R>{-1, j};
       over_warp(mine);
       with = mine.row;
       if (threadIdx.x == 0) p.pivots[j] = (int)(with + 1 + p.first);
@@ -81,25 +91,48 @@ template <typename T, int ROWS, int COLUMNS> __device__ void lu_columns(const ws
       if (place[q] == with) {
         for (int c = 0; c < COLUMNS; c += GROUP)
           if (c < COLUMNS - j)
-            for (int i = 0; i < GROUP; i++) row[c + i] = a[q][c + i];
-        for (int i = 0; i < GROUP; i++) row[COLUMNS - j + i] = zero<T>();
+            for (int i = 0; i < GROUP; i++) s.row[c + i] = a[q][c + i];
+        for (int i = 0; i < GROUP; i++) s.row[COLUMNS - j + i] = zero<T>();
       }
     for (int q = 0; q < ROWS; q++) place[q] = place[q] == with ? j : place[q] == j ? with : place[q];
     __syncthreads();
-    const T pivot = row[0];
+    const T pivot = s.row[0];
     const bool nothing = size_of(pivot) == 0; // but zeros below
     if (nothing && !info && j < n) info = j + 1;
     const quotient<T> share(pivot);
     for (int q = 0; q < ROWS; q++) {
-      const bool counts = place[q] > j && j < n;
-      const T v = a[q][0], f = counts && !nothing ? share.of(v) : zero<T>(), less = zero<T>() - f;
+      const bool counts = place[q] > j && j < n && !nothing;
+      const T v = a[q][0], f = counts ? share.of(v) : zero<T>(), less = zero<T>() - f, last = counts ? f : v;
+      const int changes = counts ? COLUMNS - j : 0;
+      add_product(none, last, zero<T>());
       for (int c = 1; c < COLUMNS; c++) {
-        a[q][c - 1] = a[q][c];
-        add_product(a[q][c - 1], less, row[c]);
+        T next = a[q][c];
+        add_product(next, less, s.row[c]);
+        a[q][c - 1] = CAREFUL && c >= changes ? a[q][c] : next;
       }
-      a[q][COLUMNS - 1] = counts ? f : v;
+      a[q][COLUMNS - 1] = last;
     }
   }
+  odd = size_of(none) != 0;
+  return info;
+}
+
+// LU of a[m][n], n at most COLUMNS. Where a number comes out that is not finite, which is rare, products with zeros may have made it:
+// then all again, without them. A thread has ROWS rows in registers. Rows change places when all is done; until then each knows its
+// place.
+template <typename T, int ROWS, int COLUMNS> __device__ void lu_columns(const ws_solve_args &p)
+{
+  __shared__ shared_of_panel<T, COLUMNS> s;
+  T a[ROWS][COLUMNS];
+  int place[ROWS];
+  bool odd;
+  load(p, a, place);
+  int info = factor<false>(p, s, a, place, odd);
+  if (__syncthreads_or(odd)) {
+    load(p, a, place);
+    info = factor<true>(p, s, a, place, odd);
+  }
+  const int m = (int)p.m, n = (int)p.n;
   T *to = (T *)p.a;
 #pragma unroll 1
   for (int c0 = 0; c0 < n; c0 += 8) {
@@ -113,17 +146,18 @@ template <typename T, int ROWS, int COLUMNS> __device__ void lu_columns(const ws
   say(p, info);
 }
 
-// The unknowns of a triangular system, x[0] first; l[k][c] is element (k + 1 + c, k), and 0 where there is none.
-template <typename T, typename D> __device__ void substitute(T (&x)[BLOCK], const T (*l)[BLOCK], const D &inverse)
+// The n unknowns of a triangular system, x[0] first; l[k][c] is element (k + 1 + c, k). keep(k, v) takes each that is found.
+template <typename T, typename D, typename K>
+__device__ void substitute(T (&x)[BLOCK], const T (*l)[BLOCK], int n, const D &inverse, const K &keep)
 {
 #pragma unroll 1
-  for (int k = 0; k < BLOCK; k++) {
+  for (int k = 0; k < n; k++) {
     const T v = inverse(x[0], k), less = zero<T>() - v;
+    keep(k, v);
     for (int c = 1; c < BLOCK; c++) {
       x[c - 1] = x[c];
       add_product(x[c - 1], less, l[k][c - 1]);
     }
-    x[BLOCK - 1] = v;
   }
 }
 
@@ -152,16 +186,14 @@ template <typename T> __device__ void lu_rows(const ws_rows_args &p)
   if (threadIdx.x < COLUMNS && c0 + threadIdx.x >= x.gap_at) {
     T v[BLOCK];
     for (int i = 0; i < BLOCK; i++) v[i] = tile[threadIdx.x][i];
-    substitute(v, l, [](T u, int) { return u; });
-    for (int i = 0; i < BLOCK; i++) tile[threadIdx.x][i] = v[i];
+    substitute(v, l, p.nb, [](T u, int) { return u; }, [&](int k, T u) { tile[threadIdx.x][k] = u; });
   }
   __syncthreads();
   for (int c = threadIdx.x / PLACES; c < COLUMNS; c += 4)
     if (to >= 0 && c0 + c < x.columns) column(c0 + c)[to] = tile[c][place];
 }
 
-// A warp has BLOCK rows. What is behind the matrix or the block is its last row or column again, which nobody keeps; behind the
-// block the factor is that of a unit matrix.
+// A warp has BLOCK rows. What is behind the matrix or the block is its last row or column again, which nobody keeps.
 template <typename T> __device__ void cholesky_below(const ws_below_args &p)
 {
   using R = typename traits<T>::real;
@@ -179,9 +211,8 @@ template <typename T> __device__ void cholesky_below(const ws_below_args &p)
   for (int u = 0; u < BLOCK; u++) {
     const int i = upper ? u : lane, k = upper ? lane : u, c = i - k - 1;
     const T v = of_block[min(u, last) * p.lda], w = from[min(u, upper ? rows - 1 : last) * p.lda];
-    const bool none = c < 0 || i > last;
-    l[k][c < 0 ? BLOCK + c : c] = none ? zero<T>() : upper ? v : conjugate(v);
-    if (i == k) inverse[k] = k > last ? R(1) : real(v);
+    l[k][c < 0 ? BLOCK + c : c] = c < 0 ? zero<T>() : upper ? v : conjugate(v);
+    if (i == k) inverse[k] = real(v);
     tile[k][i] = upper ? conjugate(w) : w;
   }
   __syncwarp();
@@ -189,8 +220,7 @@ template <typename T> __device__ void cholesky_below(const ws_below_args &p)
   T v[BLOCK];
   for (int k = 0; k < BLOCK; k++) v[k] = tile[k][lane];
   __syncwarp();
-  substitute(v, l, [&](T u, int k) { return u * number<T>(inverse[k], 0); });
-  for (int k = 0; k < BLOCK; k++) tile[k][lane] = v[k];
+  substitute(v, l, p.nb, [&](T u, int k) { return u * number<T>(inverse[k], 0); }, [&](int k, T u) { tile[k][lane] = u; });
   __syncwarp();
 #pragma unroll 8
   for (int u = 0; u < BLOCK; u++) {
