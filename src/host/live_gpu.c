@@ -263,7 +263,6 @@ bool live_open(struct simulator *s, const struct live_launch *l, const struct si
   if (!clock_of(s)->running) TRY(begin(s, l, o, e));
   else if (!v->n_open) begin_launches(s, l, o);
   simulator_send(s, func_source(l->launch->func));
-  if (l->places) func_source(l->launch->func)->places = l->places;
   const struct gpu_launch g = for_gpu(s, l);
   BUG_ON(live_full(s));
   TRY(simulator_open(s, &g, e)); /* as the only one of a run it fits */

@@ -24,10 +24,7 @@ struct live_launch {
   bool prepared;         /* a node behind others of its graph (launch.graph_cycles) */
   bool beside;           /* others run at the same time: it asks for shared memory that never limits its CTAs */
   void *who;             /* told with its end */
-  /* Of one of several address spaces: memory of all of them, for the GPU; where the launch's own pages are. NULL: the
-   * launch's image; where the simulator says. */
-  struct gmem *image;
-  const struct places *places;
+  struct gmem *image;    /* of one of several address spaces: memory of all of them, for the GPU; NULL: the launch's */
 };
 
 /* Engines: one for each direction, one for what stays inside, one for other GPUs (dma.engines may be fewer). */

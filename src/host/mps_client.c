@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/arith.h"
+#include "base/guest_regions.h"
 #include "base/host_memory.h"
 #include "base/place.h"
 #include "host/mps_managed.h"
@@ -40,10 +41,11 @@ struct mps_launch {
   int priority;
 };
 
-struct mps_client *mps_client_new(unsigned number, pid_t process, const struct mps_asker *asker)
+struct mps_client *mps_client_new(unsigned number, pid_t process, unsigned page_bits, const struct mps_asker *asker)
 {
   struct mps_client *c = mem_zeroed(1, sizeof *c);
   c->number = number;
+  c->page_bits = page_bits;
   c->process = process;
   c->asker = asker;
   return c;
@@ -77,7 +79,6 @@ static void free_image(struct mps_client *c, struct gmem *all)
 void mps_client_free(struct mps_client *c, struct gmem *all)
 {
   if (c->image) free_image(c, all);
-  mem_free(c->placed);
   mem_free(c->range);
   for (struct mps_program_code *next; c->code; c->code = next) {
     next = c->code->next;
@@ -94,6 +95,24 @@ void mps_client_free(struct mps_client *c, struct gmem *all)
 
 /* --- memory ------------------------------------------------------------------------------------- */
 
+static const struct mps_part region[] = {{DEVICE_FIRST, DEVICE_END}, {RESERVED, RESERVED_END},
+                                         {HOST_MAPPINGS, HOST_MAPPINGS_END}};
+enum { REGIONS = sizeof region / sizeof *region };
+
+static struct mps_part part_of(const struct mps_client *c, unsigned i)
+{
+  return mps_part_of_slot(region[i].first, region[i].end, UINT64_C(1) << c->page_bits, c->slot);
+}
+
+bool mps_client_owns(const struct mps_client *c, uint64_t addr, uint64_t bytes)
+{
+  for (unsigned i = 0; i < REGIONS; i++) {
+    const struct mps_part p = part_of(c, i);
+    if (addr >= p.first && addr < p.end && bytes <= p.end - addr) return true;
+  }
+  return false;
+}
+
 static int open_of(const struct mps_client *c, int file)
 {
   char path[64];
@@ -101,14 +120,14 @@ static int open_of(const struct mps_client *c, int file)
   return open(path, O_RDWR | O_CLOEXEC);
 }
 
-bool mps_client_memory(struct mps_client *c, const void *m, size_t bytes, unsigned page_bits)
+bool mps_client_memory(struct mps_client *c, const void *m, size_t bytes)
 {
   struct mps_memory x;
   if (bytes != sizeof x || c->image) return false;
   memcpy(&x, m, sizeof x);
-  const int file = x.page_bits == page_bits ? open_of(c, x.file) : -1;
+  const int file = x.page_bits == c->page_bits ? open_of(c, x.file) : -1;
   if (file < 0) return false;
-  c->image = gmem_new(page_bits);
+  c->image = gmem_new(c->page_bits);
   gmem_follow(c->image, file);
   return true;
 }
@@ -119,7 +138,7 @@ bool mps_client_allocated(struct mps_client *c, const void *m, size_t bytes, str
   if (bytes != sizeof x || !c->image) return false;
   memcpy(&x, m, sizeof x);
   x.name[sizeof x.name - 1] = '\0';
-  if (!x.bytes || x.addr >> PROGRAM_BITS || x.addr % 512) return false;
+  if (!x.bytes || x.addr % 512 || !mps_client_owns(c, x.addr, x.bytes)) return false;
   gmem_set_next_address(c->image, x.addr);
   if (gmem_alloc(c->image, x.bytes, x.name) != x.addr) return false;
   gmem_mirror(all, c->image, x.addr, x.bytes, true);
@@ -158,7 +177,8 @@ static void *map_aligned(int file, const struct mps_shown *x, size_t page)
 
 bool mps_client_show(struct mps_client *c, const struct mps_shown *x, struct gmem *all)
 {
-  const int file = c->image ? open_of(c, x->file) : -1;
+  const bool own = c->image && mps_client_owns(c, x->addr, x->bytes);
+  const int file = own ? open_of(c, x->file) : -1;
   if (file < 0) return false;
   void *host = map_aligned(file, x, (size_t)1 << gmem_page_bits(c->image));
   close(file);
@@ -175,25 +195,24 @@ bool mps_client_show(struct mps_client *c, const struct mps_shown *x, struct gme
 }
 
 /* Clients' addresses do not meet, so one table has the pages of all. */
-bool mps_client_placed(struct mps_client *c, struct simulator *s, const void *m, size_t bytes)
+bool mps_client_placed(const struct mps_client *c, struct simulator *s, const void *m, size_t bytes)
 {
   enum { HOST_NODE = 1 }; /* of a GPU's own machine: the node behind it is its socket */
   struct mps_placed x;
-  const uint64_t page = (UINT64_C(1) << PLACE_PAGE_BITS) - 1, end = UINT64_C(1) << PLACE_ADDRESS_BITS;
+  const uint64_t page = (UINT64_C(1) << PLACE_PAGE_BITS) - 1;
   if (bytes != sizeof x) return false;
   memcpy(&x, m, sizeof x);
-  if (((x.addr | x.bytes) & page) || x.addr >= end || x.bytes > end - x.addr) return false;
+  if (((x.addr | x.bytes) & page) || !mps_client_owns(c, x.addr, x.bytes)) return false;
   simulator_place(s, x.addr, x.bytes, x.at_host ? HOST_NODE : -1);
-  if (!x.at_host) return true;
-  c->placed = mem_more(c->placed, c->n_placed, &c->room_placed, sizeof *c->placed);
-  c->placed[c->n_placed++] = x;
   return true;
 }
 
-void mps_client_unplace(struct mps_client *c, struct simulator *s)
+void mps_client_unplace(const struct mps_client *c, struct simulator *s)
 {
-  for (; c->n_placed; c->n_placed--)
-    simulator_place(s, c->placed[c->n_placed - 1].addr, c->placed[c->n_placed - 1].bytes, -1);
+  for (unsigned i = 0; i < REGIONS; i++) {
+    const struct mps_part p = part_of(c, i);
+    simulator_place(s, p.first, p.end - p.first, -1);
+  }
 }
 
 /* --- code --------------------------------------------------------------------------------------- */

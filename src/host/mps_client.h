@@ -30,6 +30,7 @@ struct mps_asker {
 struct mps_client {
   pid_t process;
   unsigned number;        /* the caller's */
+  unsigned page_bits;     /* of its image */
   const struct mps_asker *asker;
   bool in, gone;          /* it was let in; it has ended, its work goes on */
   bool joins, asks, pressed; /* waits to be let in, for an answer; wants it now */
@@ -39,8 +40,6 @@ struct mps_client {
   uint64_t until;         /* ps: asks that time passes to there */
   uint32_t n_work;        /* given and not ended */
   struct gmem *image;     /* NULL: none yet */
-  struct mps_placed *placed; /* of it: pages at the host */
-  uint32_t n_placed, room_placed;
   struct mps_range *range; /* managed memory of it (mps_managed.h) */
   uint32_t n_ranges, room_ranges;
   struct mps_mapping *mapping; /* host memory in it */
@@ -67,18 +66,21 @@ struct mps_work {
   struct mps_launch *launch; /* NULL: it is a copy, or a prefetch */
 };
 
-struct mps_client *mps_client_new(unsigned number, pid_t, const struct mps_asker *);
+struct mps_client *mps_client_new(unsigned number, pid_t, unsigned page_bits, const struct mps_asker *);
 /* `all`: the image of all clients, where nothing of it stays. */
 void mps_client_free(struct mps_client *, struct gmem *all);
 
+/* Addresses [addr, addr + bytes) are in one of its parts (mps_part.h). */
+bool mps_client_owns(const struct mps_client *, uint64_t addr, uint64_t bytes);
+
 /* Messages. False: nonsense. */
-bool mps_client_memory(struct mps_client *, const void *, size_t, unsigned page_bits);
+bool mps_client_memory(struct mps_client *, const void *, size_t);
 bool mps_client_allocated(struct mps_client *, const void *, size_t, struct gmem *all);
 bool mps_client_released(struct mps_client *, const void *, size_t, struct gmem *all);
 bool mps_client_show(struct mps_client *, const struct mps_shown *, struct gmem *all); /* false: it is not there */
-bool mps_client_placed(struct mps_client *, struct simulator *, const void *, size_t);
-/* Nothing is placed any more. */
-void mps_client_unplace(struct mps_client *, struct simulator *);
+bool mps_client_placed(const struct mps_client *, struct simulator *, const void *, size_t);
+/* Nothing of its part is placed any more. */
+void mps_client_unplace(const struct mps_client *, struct simulator *);
 bool mps_client_code(struct mps_client *, const void *, size_t);
 /* What it says while it is asked. */
 bool mps_client_thread(struct mps_client *, const void *, size_t, uint64_t *answer);

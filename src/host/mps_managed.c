@@ -5,7 +5,8 @@
 #include "base/host_memory.h"
 
 enum { PAGE = 1 << UVM_PAGE_BITS, BLOCK = 1 << UVM_BLOCK_BITS };
-static const uint64_t RANGE_MOST = UINT64_C(1) << 38; /* bytes of one; as in cuda/core/memory.c */
+/* Bytes of all ranges; a time, so that sums with it do not overflow. */
+static const uint64_t BYTES_MOST = MPS_MANAGED_MOST, TIME_MOST = UINT64_C(1) << 62;
 
 struct mps_range {
   uint64_t addr, pages, n_blocks;
@@ -34,10 +35,18 @@ static bool meets_another(const struct uvm_space *x, uint64_t addr, uint64_t byt
   return false;
 }
 
+static uint64_t blocks(const struct mps_client *c)
+{
+  uint64_t n = 0;
+  for (uint32_t i = 0; i < c->n_ranges; i++) n += c->range[i].n_blocks;
+  return n;
+}
+
 static bool add(struct mps_client *c, const struct uvm_machine *m, struct uvm_op *o)
 {
   const uint64_t pages = (o->bytes + PAGE - 1) / PAGE;
-  if (!o->bytes || o->bytes > RANGE_MOST || o->addr % BLOCK || o->addr >> 48) return false;
+  if (!o->bytes || o->addr % BLOCK || !mps_client_owns(c, o->addr, o->bytes)) return false;
+  if ((o->bytes + BLOCK - 1) / BLOCK > BYTES_MOST / BLOCK - blocks(c)) return false;
   if (meets_another(&m->space, o->addr, o->bytes)) return false;
   o->socket = m->of[0]->cfg.socket;
   c->range = mem_more(c->range, c->n_ranges, &c->room_ranges, sizeof *c->range);
@@ -68,7 +77,8 @@ static void clip_to_block(const struct mps_range *r, struct uvm_op *o)
 static bool is_sound(struct mps_client *c, const struct uvm_machine *m, struct uvm_op *o)
 {
   const struct mps_range *r = range_of(c, o->addr);
-  if (o->kind >= UVM_OPS || o->gpu) return false;
+  if (o->kind >= UVM_OPS || o->gpu || o->now > TIME_MOST) return false;
+  if (c->call && o->kind != UVM_OP_WRITTEN) return false; /* in the midst of a window no range comes or goes */
   if (o->kind == UVM_OP_ROOM) return true;
   if (o->kind == UVM_OP_ADD) return add(c, m, o);
   if (o->kind == UVM_OP_REMOVE) return drop(c, o->addr);
@@ -81,28 +91,38 @@ static bool is_sound(struct mps_client *c, const struct uvm_machine *m, struct u
          o->policy.prefers >= UVM_NOWHERE;
 }
 
-bool mps_managed_act(struct mps_client *c, struct uvm_machine *m, const void *what, size_t bytes,
-                     struct uvm_host_fault *f)
+bool mps_managed_act(struct mps_client *c, struct uvm_machine *m, struct uvm_op *o, struct uvm_host_fault *f)
 {
-  struct uvm_op o;
-  if (bytes != sizeof o) return false;
-  memcpy(&o, what, bytes);
-  if (!is_sound(c, m, &o)) return false;
-  *f = uvm_machine_do(m, &o);
+  if (!is_sound(c, m, o)) return false;
+  *f = uvm_machine_do(m, o);
   return true;
 }
 
 /* --- what it hears ------------------------------------------------------------------------------ */
 
-bool mps_managed_next(struct mps_client *c, const struct uvm_machine *m, uint64_t *cursor, struct mps_block *out)
+struct mps_look mps_managed_all(const struct mps_client *c)
 {
-  uint64_t i = *cursor;
-  for (uint32_t k = 0; k < c->n_ranges; i -= c->range[k++].n_blocks) {
-    const struct mps_range *r = &c->range[k];
+  return (struct mps_look){.end = c->n_ranges, .past = UINT64_MAX};
+}
+
+struct mps_look mps_managed_behind(const struct mps_client *c, const struct uvm_op *o)
+{
+  const struct mps_range *r = range_of(c, o->addr);
+  if (!r || o->kind == UVM_OP_ROOM || o->kind == UVM_OP_ADD) return (struct mps_look){0};
+  const uint32_t range = (uint32_t)(r - c->range);
+  const uint64_t block = (o->addr - r->addr) / BLOCK;
+  if (o->kind == UVM_OP_ADVISE) return (struct mps_look){range, range + 1, 0, UINT64_MAX};
+  return (struct mps_look){range, range + 1, block, block + 1};
+}
+
+bool mps_managed_next(struct mps_client *c, const struct uvm_machine *m, struct mps_look *x, struct mps_block *out)
+{
+  for (; x->range < x->end; x->range++, x->block = 0) {
+    const struct mps_range *r = &c->range[x->range];
     const struct uvm_range *is = uvm_space_range(&m->space, r->addr);
-    for (; i < r->n_blocks; i++) {
+    while (x->block < r->n_blocks && x->block < x->past) {
+      const uint64_t i = x->block++;
       const struct uvm_block *b = &is->block[i];
-      ++*cursor;
       *out = (struct mps_block){r->addr + i * BLOCK, b->host, b->gpu[0].there};
       if (memcmp(&r->told[i].host, &out->host, sizeof out->host) == 0 &&
           memcmp(&r->told[i].there, &out->there, sizeof out->there) == 0)

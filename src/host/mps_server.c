@@ -97,7 +97,7 @@ struct mps_server *mps_server_new(const struct params *p, struct mps_way way, st
 void mps_server_come(struct mps_server *s, unsigned client, pid_t process)
 {
   BUG_ON(s->client[client]);
-  s->client[client] = mps_client_new(client, process, &s->asker);
+  s->client[client] = mps_client_new(client, process, s->params.vm_page_bits, &s->asker);
 }
 
 /* That were let in. */
@@ -121,7 +121,7 @@ static void free_client(struct mps_server *s, unsigned i)
   struct mps_client *c = s->client[i];
   if (c->in) give_back(s, c);
   if (s->managed) mps_managed_end(c, s->managed);
-  mps_client_unplace(c, s->simulator);
+  if (c->in) mps_client_unplace(c, s->simulator);
   mps_client_free(c, s->image);
   s->client[i] = NULL;
   if (!clients(s)) atomic_store(&s->page->fault, FAULT_NONE); /* the GPU's context is made anew */
@@ -205,14 +205,13 @@ static bool hear_thread(struct mps_server *s, unsigned i, const void *m, size_t 
 }
 
 /* What has changed of its managed memory; `fault`: of what it has said, else nothing. */
-static void tell_managed(struct mps_server *s, unsigned i, const struct uvm_host_fault *fault)
+static void tell_managed(struct mps_server *s, unsigned i, struct mps_look look, const struct uvm_host_fault *fault)
 {
   const struct uvm_gpu *g = &s->managed->space.gpu[0];
   struct mps_managed h = {.fault = *fault, .room = g->room, .stats = g->stats};
   struct mps_block *block = NULL;
   uint32_t n = 0, room = 0;
-  uint64_t cursor = 0;
-  for (struct mps_block b; mps_managed_next(s->client[i], s->managed, &cursor, &b);) {
+  for (struct mps_block b; mps_managed_next(s->client[i], s->managed, &look, &b);) {
     block = mem_more(block, n, &room, sizeof *block);
     block[n++] = b;
   }
@@ -225,9 +224,12 @@ static void tell_managed(struct mps_server *s, unsigned i, const struct uvm_host
 static bool hear_managed(struct mps_server *s, unsigned i, const void *m, size_t bytes)
 {
   struct uvm_host_fault f = {0};
+  struct uvm_op o;
+  if (bytes != sizeof o) return false;
+  memcpy(&o, m, bytes);
   if (!s->managed) s->managed = simulator_manage(s->simulator);
-  if (!mps_managed_act(s->client[i], s->managed, m, bytes, &f)) return false;
-  tell_managed(s, i, &f);
+  if (!mps_managed_act(s->client[i], s->managed, &o, &f)) return false;
+  tell_managed(s, i, mps_managed_behind(s->client[i], &o), &f);
   return true;
 }
 
@@ -245,7 +247,7 @@ bool mps_server_hear(struct mps_server *s, unsigned i, const struct mps_head *h,
   if (h->kind == MPS_JOIN) return hear_join(c, m, h->bytes);
   if (!c->in) return false;
   switch (h->kind) {
-  case MPS_MEMORY: return mps_client_memory(c, m, h->bytes, s->params.vm_page_bits);
+  case MPS_MEMORY: return mps_client_memory(c, m, h->bytes);
   case MPS_ALLOCATED: return mps_client_allocated(c, m, h->bytes, s->image);
   case MPS_RELEASED: return mps_client_released(c, m, h->bytes, s->image);
   case MPS_SHOWN: return hear_shown(s, i, m, h->bytes);
@@ -441,7 +443,7 @@ static void answer(struct mps_server *s, unsigned i)
     s->send(s->ctx, i, e->stays.state, e->end.n_states * sizeof *e->stays.state);
   }
   s->send(s->ctx, i, text, a.print_bytes);
-  if (a.managed) tell_managed(s, i, &none);
+  if (a.managed) tell_managed(s, i, mps_managed_all(c), &none);
   mps_client_told(c);
   mps_client_print_over(c);
 }

@@ -9,14 +9,13 @@
 
 #include "func/device_call.h"
 #include "host/live_gpu.h"
+#include "host/mps_part.h"
 #include "host/sm_stays.h"
 #include "host/usage.h"
 #include "load/code_copy.h"
 #include "time/uvm/uvm_machine.h"
 
-/* Client CUDA contexts per device of a server (NVIDIA, Multi-Process Service, "Client-server Architecture": 48 since
- * Volta). */
-enum { MPS_CLIENTS = 48, MPS_NAME = 48 };
+enum { MPS_NAME = 48 };
 enum { MPS_PROCESSES = 4 * MPS_CLIENTS }; /* that may ask to be let in */
 
 /* A page that all map. */

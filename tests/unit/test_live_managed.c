@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/host_memory.h"
 #include "host/live_gpu.h"
 #include "host/simulator.h"
 #include "kernel_rig.h"
@@ -193,6 +194,68 @@ static void prefetched(void **state)
   rig_free(&r);
 }
 
+/* A range is freed while pages of it are on their way, one of them to be pinned, and another one is there when they come:
+ * those are not its own, and the kernel's accesses fault once more. */
+static void freed_under_way(void **state)
+{
+  struct rig r;
+  struct err e;
+  (void)state;
+  rig_build(&r, 1, 100, 51);
+  const uint64_t args[] = {r.to, r.from, BYTES / 16};
+  memcpy(r.k.launch->bank0 + 0x160, args, 20);
+  struct launch l = kernel_rig_again(&r.k, CTAS);
+  if (!live_open(r.s, &(struct live_launch){.launch = &l, .who = &r}, &r.o, &e)) fail_msg("%s", e.msg);
+  struct uvm *u = r.u->of[0];
+  picos until = 0;
+  while (u->state != UVM_MOVES || u->work[u->current].base != r.from)
+    assert_int_equal(live_run(r.s, until += 1000000), LIVE_REACHED);
+  u->pinned = u->pages;
+  assert_false(page_set_empty(&u->pages));
+  uvm_machine_do(r.u, &(struct uvm_op){.kind = UVM_OP_REMOVE, .addr = r.from});
+  uvm_machine_do(r.u, &(struct uvm_op){.kind = UVM_OP_ADD, .addr = r.from, .bytes = BYTES, .socket = u->cfg.socket});
+  while (u->state == UVM_MOVES) assert_int_equal(live_run(r.s, until += 1000000), LIVE_REACHED);
+  assert_true(page_set_empty(&uvm_space_range(&r.u->space, r.from)->block[0].gpu[0].there));
+  assert_int_equal(finish(&r).result.end, RUN_DONE);
+  assert_true(holds(&r, r.to));
+  func_launch_free(l.func);
+  rig_free(&r);
+}
+
+static bool is_pinned(const struct rig *r, uint64_t at)
+{
+  return !page_set_empty(&uvm_space_range(&r->u->space, at)->block[0].thrash->pins);
+}
+
+/* The host's clock is ahead of the GPU's, and of those of other clients: its touch ends pins of the block that it touches. */
+static void unpins_its_own(void **state)
+{
+  enum { PAGE = 3, UNTIL = 1000 };
+  struct rig r;
+  struct page_set page = {0};
+  (void)state;
+  rig_build(&r, 1, 100, 51);
+  page_set_add(&page, PAGE);
+  for (unsigned k = 0; k < 2; k++) {
+    const uint64_t at = k ? r.to : r.from;
+    struct thrash_block *t = mem_zeroed(1, sizeof *t);
+    t->page = mem_zeroed(UVM_BLOCK_PAGES, sizeof *t->page);
+    t->page[PAGE] = (struct thrash_page){.pinned = THRASH_HOST, .unpin = UNTIL};
+    t->thrashing = t->pins = page;
+    uvm_space_range(&r.u->space, at)->block[0].thrash = t;
+    r.u->pin = mem_more(r.u->pin, r.u->n_pins, &r.u->room_pins, sizeof *r.u->pin);
+    r.u->pin[r.u->n_pins++] = (struct uvm_pin){UNTIL, at + PAGE * 4096};
+  }
+  uvm_host_touch(r.u, r.from, &page, UNTIL - 1);
+  assert_true(is_pinned(&r, r.from));
+  uvm_host_touch(r.u, r.from, &page, UNTIL);
+  assert_false(is_pinned(&r, r.from));
+  assert_true(is_pinned(&r, r.to));
+  uvm_machine_clock(r.u, UNTIL, 0);
+  assert_false(is_pinned(&r, r.to));
+  rig_free(&r);
+}
+
 /* Times and counters are those of one thread. */
 static void threads(void **state)
 {
@@ -215,7 +278,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(moves_once), cmocka_unit_test(page_by_page), cmocka_unit_test(makes_room),
-      cmocka_unit_test(no_room),    cmocka_unit_test(prefetched),   cmocka_unit_test(threads),
+      cmocka_unit_test(no_room),    cmocka_unit_test(prefetched),   cmocka_unit_test(freed_under_way),
+      cmocka_unit_test(threads),    cmocka_unit_test(unpins_its_own),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

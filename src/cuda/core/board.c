@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/guest_regions.h"
 #include "base/place.h"
 #include "cuda/core/board_ranks.h"
 #include "cuda/core/mps.h"
@@ -16,8 +17,6 @@
 
 /* Device memory of all lies between these addresses, in equal parts. Above are reserved addresses (vmm.c) and host
  * memory (memory.c). */
-#define DEVICE_FIRST UINT64_C(0x700000000)
-#define DEVICE_END   UINT64_C(0x200000000000)
 
 enum { MBPS = 1000000 };
 

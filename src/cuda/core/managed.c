@@ -7,6 +7,7 @@
 
 #include "base/arith.h"
 #include "base/host_memory.h"
+#include "cuda/core/mps.h"
 #include "cuda/core/shim.h"
 #include "time/uvm/uvm_machine.h"
 
@@ -78,10 +79,19 @@ static struct managed *start(struct shim *s)
   return m;
 }
 
-bool managed_moves(struct shim *s)
+/* A server of several processes has books for so much of each. */
+static bool server_takes(const struct uvm_space *x, uint64_t bytes)
+{
+  uint64_t blocks = (bytes + BLOCK - 1) / BLOCK;
+  for (uint32_t i = 0; i < x->n; i++) blocks += x->range[i].n_blocks;
+  return blocks <= MPS_MANAGED_MOST / BLOCK;
+}
+
+bool managed_moves(struct shim *s, uint64_t bytes)
 {
   if (!s->memory.managed) s->memory.managed = start(s);
-  return s->memory.managed;
+  const struct managed *m = s->memory.managed;
+  return m && (!s->mps || server_takes(&m->uvm->space, bytes));
 }
 
 /* The GPU's driver. */

@@ -20,8 +20,8 @@
 struct managed;
 struct uvm_stats;
 
-/* Whether managed memory that is allocated now moves. */
-bool managed_moves(struct shim *);
+/* Whether managed memory of so many bytes that is allocated now moves. */
+bool managed_moves(struct shim *, uint64_t bytes);
 /* A block whose program mapping has been made, and its end. */
 void managed_add(struct shim *, const struct block *);
 void managed_remove(struct shim *, const struct block *);

@@ -300,7 +300,8 @@ static CUresult alloc_host(struct shim *s, void **p, uint64_t bytes, enum block_
   const CUresult served = kind == BLOCK_MANAGED ? board_ranks_refuse(s, "managed memory") : CUDA_SUCCESS;
   if (served != CUDA_SUCCESS) return served;
   uint64_t mapped = align_up(bytes, page);
-  const bool moves = kind == BLOCK_MANAGED && page >= MANAGED_BLOCK && bytes <= MANAGED_MOST && managed_moves(s);
+  const bool may = kind == BLOCK_MANAGED && bytes <= MANAGED_MOST && page >= MANAGED_BLOCK;
+  const bool moves = may && managed_moves(s, bytes);
   const bool twice = moves || s->polls;
   void *image = NULL, *host = twice ? map_twice(s, mapped, at, &image) : map_host_at(s, mapped, -1, 0, at);
   if (!host) return CUDA_ERROR_OUT_OF_MEMORY;

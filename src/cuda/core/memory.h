@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/guest_regions.h"
 #include "cuda/core/advice_list.h"
 #include "cuda/core/board.h"
 
@@ -23,12 +24,6 @@ struct shim;
 struct shim_part;
 
 struct managed;
-
-/* Host mappings lie here, far from device addresses, from where the host's own allocators place things, and from the
- * windows of shared and local memory (host/abi.h); with --spin strict, the simulator's mappings of them behind that. */
-#define HOST_MAPPINGS     UINT64_C(0x400000000000)
-#define HOST_MAPPINGS_END UINT64_C(0x500000000000)
-#define HOST_IMAGES_END   UINT64_C(0x540000000000)
 
 static inline bool memory_is_for_host(uint64_t addr)
 {

@@ -157,9 +157,7 @@ void mps_serve(struct shim *s, struct board *b)
 
 struct mps_part mps_part_of(const struct shim *s, uint64_t first, uint64_t end, uint64_t page)
 {
-  const uint64_t part = (end - first) / MPS_CLIENTS / page * page;
-  if (!s->mps) return (struct mps_part){first, end};
-  return (struct mps_part){first + s->mps->slot * part, first + (s->mps->slot + 1) * part};
+  return s->mps ? mps_part_of_slot(first, end, page, s->mps->slot) : (struct mps_part){first, end};
 }
 
 /* --- parts of the SMs ---------------------------------------------------------------------------- */

@@ -13,6 +13,7 @@
 #include "base/core_set.h"
 #include "base/err.h"
 #include "cuda/core/api.h"
+#include "host/mps_part.h"
 
 struct activity;
 struct board;
@@ -28,9 +29,6 @@ bool mps_start(struct shim *, struct err *);
 bool mps_follow(struct shim *, struct gmem *, struct err *);
 void mps_serve(struct shim *, struct board *);
 /* Of addresses [first, end), in whole pages, this client's part. */
-struct mps_part {
-  uint64_t first, end;
-};
 struct mps_part mps_part_of(const struct shim *, uint64_t first, uint64_t end, uint64_t page);
 
 /* A file that is mapped here, from an offset on: the client has a descriptor of its own. */

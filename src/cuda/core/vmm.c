@@ -6,15 +6,11 @@
 #include <unistd.h>
 
 #include "base/arith.h"
+#include "base/guest_regions.h"
 #include "cuda/core/multicast_object.h"
 #include "cuda/core/mps.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/vmm_memory.h"
-
-/* Reserved addresses lie here: above what device memory takes, below host memory (memory.c) and below all
- * that Linux gives to programs by itself. */
-#define RESERVED     UINT64_C(0x200000000000)
-#define RESERVED_END UINT64_C(0x300000000000)
 
 enum { TYPE_PINNED = 1 };
 

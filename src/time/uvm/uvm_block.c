@@ -435,3 +435,14 @@ void uvm_give_up(struct uvm *u)
   const struct uvm_range *r = uvm_range_of(u, base);
   if (r && (u->state == UVM_STAGES || u->state == UVM_MOVES)) uvm_space_show(uvm_space_of(u), r, base, &u->pages);
 }
+
+void uvm_drop(struct uvm *u, uint64_t addr, uint64_t bytes)
+{
+  for (uint32_t i = 0; i < u->n_work; i++) {
+    if (u->work[i].base - addr >= bytes) continue;
+    u->work[i] = (struct uvm_work){.base = u->work[i].base};
+    if (i != u->current) continue;
+    u->pages = u->staged = u->pinned = (struct page_set){{0}};
+    u->pins = 0;
+  }
+}

@@ -76,6 +76,9 @@ struct page_set uvm_judge_host(struct uvm_machine *, const struct uvm_range *, s
 /* When the next page is no more pinned, by the GPUs' clock; TIME_NEVER: none is. All whose time has come. */
 picos uvm_unpin_next(const struct uvm_machine *);
 void uvm_unpin(struct uvm_machine *, picos now);
+/* … and that are of this block, of which nothing is under way. */
+void uvm_unpin_block(const struct uvm_machine *, const struct uvm_range *, const struct uvm_block *, uint64_t base,
+                     picos now);
 
 /* --- uvm_block.c --------------------------------------------------------------------------------------------- */
 
@@ -89,5 +92,7 @@ void uvm_end_block(struct uvm *, picos now);
 void uvm_finish_eviction(struct uvm *, picos now);
 /* Pages that were on their way are where they were. */
 void uvm_give_up(struct uvm *);
+/* Of [addr, addr + bytes), whole blocks, nothing comes that is under way, or that faulted. */
+void uvm_drop(struct uvm *, uint64_t addr, uint64_t bytes);
 
 #endif

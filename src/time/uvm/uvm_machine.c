@@ -153,10 +153,9 @@ struct uvm_host_fault uvm_host_touch(struct uvm_machine *m, uint64_t addr, const
   unsigned n_pages;
   uint64_t base;
   BUG_ON(!r);
-  uvm_unpin(m, now);
   struct uvm_block *b = uvm_range_block(r, addr, &n_pages, &base);
-  f.served = !uvm_is_under_way(m, base);
-  if (!f.served) return f;
+  if (uvm_is_under_way(m, base)) return f;
+  uvm_unpin_block(m, r, b, base, now);
   for (unsigned leaf = 0; !m->space.coherent && leaf < n_pages; leaf += UVM_LEAF_PAGES)
     for (unsigned k = 0; k < m->space.n_gpus; k++)
       if (is_fault(b, touched, leaf, n_pages, k))
@@ -198,13 +197,22 @@ static void written_by(struct uvm_machine *m, unsigned gpu, uint64_t addr, struc
   if (m->moved) m->moved(m->ctx, base, (uint64_t)n_pages * PAGE);
 }
 
+/* Nothing of it is on its way any more: another range may be there by the time that copies are done. */
+static void remove_range(struct uvm_machine *m, uint64_t addr)
+{
+  const struct uvm_range *r = uvm_space_range(&m->space, addr);
+  if (!r || r->addr != addr) return;
+  for (unsigned k = 0; k < m->space.n_gpus; k++) uvm_drop(m->of[k], addr, (uint64_t)r->n_blocks * BLOCK);
+  uvm_space_remove(&m->space, addr);
+}
+
 struct uvm_host_fault uvm_machine_do(struct uvm_machine *m, const struct uvm_op *o)
 {
   const struct uvm_host_fault nothing = {0};
   switch (o->kind) {
   case UVM_OP_ROOM: m->space.gpu[o->gpu].room = o->n; break;
   case UVM_OP_ADD: uvm_space_add(&m->space, o->addr, o->bytes, o->socket); break;
-  case UVM_OP_REMOVE: uvm_space_remove(&m->space, o->addr); break;
+  case UVM_OP_REMOVE: remove_range(m, o->addr); break;
   case UVM_OP_ADVISE:
     uvm_space_advise(&m->space, uvm_space_range(&m->space, o->addr), o->first, o->n, &o->policy);
     break;

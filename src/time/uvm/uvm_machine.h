@@ -53,9 +53,8 @@ void uvm_machine_clock(struct uvm_machine *, picos start, picos skew);
  * way, else no effect. */
 void uvm_host_finds(struct uvm_machine *, uint64_t base, const struct page_set *touched);
 /* The host touches these pages of a block at `now` of the program's clock, between windows. Those that it has not come
- * back, with what the driver's prefetcher takes along. */
+ * back, with what the driver's prefetcher takes along. Nothing of the block is under way, else no effect. */
 struct uvm_host_fault {
-  bool served; /* nothing of the block is under way, else no effect */
   picos took;
   picos until; /* some pages thrash, and the host is put off until then; 0: none */
 };

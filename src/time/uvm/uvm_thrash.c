@@ -30,7 +30,7 @@ static int preference(const struct uvm_range *r, uint64_t base, unsigned page)
 
 static void keep_pin(struct uvm_machine *m, uint64_t addr, picos until)
 {
-  if (2 * m->first_pin >= m->n_pins) {
+  if (m->first_pin && 2 * m->first_pin >= m->n_pins) {
     memmove(m->pin, m->pin + m->first_pin, (m->n_pins - m->first_pin) * sizeof *m->pin);
     m->n_pins -= m->first_pin, m->first_pin = 0;
   }
@@ -90,6 +90,19 @@ void uvm_unpin(struct uvm_machine *m, picos now)
   }
 }
 
+void uvm_unpin_block(const struct uvm_machine *m, const struct uvm_range *r, const struct uvm_block *b, uint64_t base,
+                     picos now)
+{
+  struct page_set over = {{0}};
+  if (!b->thrash || !b->thrash->page) return;
+  for (unsigned first = 0, n; (n = page_set_run(&b->thrash->pins, &first)) != 0; first += n)
+    for (unsigned i = first; i < first + n; i++)
+      if (b->thrash->page[i].unpin <= now) page_set_add(&over, i);
+  if (page_set_empty(&over)) return;
+  thrash_forget(b->thrash, &over);
+  uvm_space_unmap(&m->space, r, base, &over);
+}
+
 /* Whether the GPU fought for the page, and reaches where it is pinned. */
 static bool is_mapped_for(const struct uvm_machine *m, const struct thrash_page *g, unsigned gpu)
 {
@@ -101,6 +114,7 @@ void uvm_map_pinned(struct uvm_machine *m, const struct uvm_range *r, uint64_t b
 {
   unsigned n_pages;
   const struct uvm_block *b = uvm_range_block(r, base, &n_pages, &base);
+  if (!b->thrash || !b->thrash->page) return;
   for (unsigned k = 0; k < m->space.n_gpus; k++) {
     struct page_set mine = {{0}};
     for (unsigned first = 0, n; (n = page_set_run(s, &first)) != 0; first += n)

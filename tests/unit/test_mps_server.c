@@ -1,0 +1,137 @@
+/* What a server of the Multi-Process Service (host/mps_server.h) refuses to hear of a client: what is not its own, and
+ * numbers that others would pay for. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/guest_regions.h"
+#include "config/presets.h"
+#include "host/mps_server.h"
+
+enum { BLOCK = 2 << 20, PAGE = 4096 };
+
+struct rig {
+  struct params p;
+  struct mps_page page;
+  struct mps_server *server;
+};
+
+static void send_to(void *ctx, unsigned client, const void *what, size_t bytes)
+{
+  (void)ctx, (void)client, (void)what, (void)bytes;
+}
+
+static bool no_input(void *ctx)
+{
+  (void)ctx;
+  return false;
+}
+
+static void no_listen(void *ctx, unsigned client)
+{
+  (void)ctx, (void)client;
+}
+
+static bool say(const struct rig *r, unsigned client, enum mps_kind kind, const void *what, uint32_t bytes)
+{
+  return mps_server_hear(r->server, client, &(struct mps_head){kind, bytes}, what);
+}
+
+/* Two clients, with slots 0 and 1. */
+static void begin(struct rig *r)
+{
+  char dir[4096];
+  struct err e;
+  memset(r, 0, sizeof *r);
+  assert_true(presets_dir(NULL, dir, sizeof dir, &e));
+  if (!params_load("rtx-3070", dir, &r->p, &e)) fail_msg("%s", e.msg);
+  r->p.gpu_sms = 2;
+  r->server = mps_server_new(&r->p, (struct mps_way){.threads = 1}, &r->page, send_to,
+                             (struct mps_ears){no_input, no_listen}, r);
+  for (unsigned i = 0; i < 2; i++) {
+    mps_server_come(r->server, i, getpid());
+    assert_true(say(r, i, MPS_JOIN, &(struct mps_join){.build = mps_build()}, sizeof(struct mps_join)));
+    mps_server_step(r->server);
+  }
+}
+
+static uint64_t of(const struct rig *r, unsigned slot, uint64_t first, uint64_t end)
+{
+  return mps_part_of_slot(first, end, UINT64_C(1) << r->p.vm_page_bits, slot).first;
+}
+
+static bool managed(const struct rig *r, unsigned client, struct uvm_op o)
+{
+  return say(r, client, MPS_MANAGED, &o, sizeof o);
+}
+
+static bool add(const struct rig *r, unsigned client, uint64_t at, uint64_t bytes)
+{
+  return managed(r, client, (struct uvm_op){.kind = UVM_OP_ADD, .addr = at, .bytes = bytes});
+}
+
+static bool place(const struct rig *r, unsigned client, uint64_t at, uint64_t bytes)
+{
+  return say(r, client, MPS_PLACED, &(struct mps_placed){at, bytes, true}, sizeof(struct mps_placed));
+}
+
+static void parts(void **state)
+{
+  static struct rig r; /* the server lives as long as its process */
+  (void)state;
+  begin(&r);
+  const uint64_t region[][2] = {{DEVICE_FIRST, DEVICE_END}, {RESERVED, RESERVED_END}, {HOST_MAPPINGS, HOST_MAPPINGS_END}};
+  for (unsigned i = 0; i < 3; i++) {
+    const uint64_t first = of(&r, 0, region[i][0], region[i][1]), other = of(&r, 1, region[i][0], region[i][1]);
+    assert_true(place(&r, 0, first, PAGE) && place(&r, 0, other - PAGE, PAGE) && place(&r, 1, other, PAGE));
+    assert_false(place(&r, 0, other, PAGE) || place(&r, 1, first, PAGE) || place(&r, 0, other - PAGE, 2 * PAGE));
+    assert_false(place(&r, 0, first, UINT64_MAX - PAGE + 1));
+  }
+  const uint64_t first = of(&r, 0, HOST_MAPPINGS, HOST_MAPPINGS_END), other = of(&r, 1, HOST_MAPPINGS, HOST_MAPPINGS_END);
+  assert_false(add(&r, 0, other, BLOCK) || add(&r, 0, other - BLOCK, BLOCK + 1) || add(&r, 1, first, BLOCK));
+  assert_true(add(&r, 0, first, BLOCK) && add(&r, 1, other, BLOCK));
+  assert_false(add(&r, 0, first, BLOCK));
+}
+
+/* Of all ranges together: a page takes a block. */
+static void sum(void **state)
+{
+  static struct rig r; /* the server lives as long as its process */
+  (void)state;
+  begin(&r);
+  const uint64_t at = of(&r, 0, HOST_MAPPINGS, HOST_MAPPINGS_END);
+  assert_false(add(&r, 0, at, MPS_MANAGED_MOST + 1));
+  assert_true(add(&r, 0, at, MPS_MANAGED_MOST - BLOCK));
+  assert_true(add(&r, 0, at + MPS_MANAGED_MOST, 1));
+  assert_false(add(&r, 0, at + MPS_MANAGED_MOST + BLOCK, 1));
+  assert_true(managed(&r, 0, (struct uvm_op){.kind = UVM_OP_REMOVE, .addr = at}));
+  assert_true(add(&r, 0, at + MPS_MANAGED_MOST + BLOCK, 1));
+}
+
+static void times(void **state)
+{
+  static struct rig r; /* the server lives as long as its process */
+  struct uvm_op o = {.kind = UVM_OP_TOUCH};
+  (void)state;
+  begin(&r);
+  o.addr = of(&r, 0, HOST_MAPPINGS, HOST_MAPPINGS_END);
+  page_set_add(&o.pages, 0);
+  assert_true(add(&r, 0, o.addr, BLOCK));
+  o.now = UINT64_C(1) << 62;
+  assert_true(managed(&r, 0, o));
+  o.now++;
+  assert_false(managed(&r, 0, o));
+  o.now = UINT64_MAX;
+  assert_false(managed(&r, 0, o));
+}
+
+int main(void)
+{
+  const struct CMUnitTest tests[] = {cmocka_unit_test(parts), cmocka_unit_test(sum), cmocka_unit_test(times)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
