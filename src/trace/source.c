@@ -25,6 +25,7 @@ struct trace_source {
   struct step_source step; /* first */
   const struct trace_kernel *k;
   const struct trace_code *code;
+  struct cta **alive; /* [n_ctas]; a run that stops at a limit leaves some */
 };
 
 static struct trace_source *source_of(const struct step_cta *c)
@@ -64,12 +65,13 @@ static struct step_cta *cta_begin(struct step_source *source, uint64_t id, unsig
   c->step = (struct step_cta){.source = source, .id = id, .n_warps = n, .warps_left = n,
                               .warp = c->list};
   for (unsigned i = 0; i < n; i++) warp_begin(s, c, i);
+  s->alive[id] = c;
   return &c->step;
 }
 
 static void cta_end(struct step_source *s, struct step_cta *c)
 {
-  (void)s;
+  ((struct trace_source *)s)->alive[c->id] = NULL;
   free(c);
 }
 
@@ -222,6 +224,8 @@ struct trace_source *trace_source_new(const struct trace_kernel *k, const struct
   const struct trace_header *h = &k->header;
   struct trace_source *s = calloc(1, sizeof *s);
   NO_MEMORY_IF(!s);
+  s->alive = calloc(k->n_ctas, sizeof *s->alive);
+  NO_MEMORY_IF(!s->alive && k->n_ctas);
   s->k = k;
   s->code = code;
   s->step = (struct step_source){
@@ -238,6 +242,9 @@ struct trace_source *trace_source_new(const struct trace_kernel *k, const struct
 
 void trace_source_free(struct trace_source *s)
 {
+  if (!s) return;
+  for (uint64_t i = 0; i < s->step.n_ctas; i++) free(s->alive[i]);
+  free(s->alive);
   free(s);
 }
 
