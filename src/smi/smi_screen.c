@@ -22,7 +22,7 @@ static void say_when(void)
 }
 
 struct versions {
-  char driver[SMI_TEXT], library[SMI_TEXT], cuda[SMI_TEXT];
+  char driver[SMI_TEXT], nvml[SMI_TEXT], cuda[SMI_TEXT];
 };
 
 /* 13000: CUDA 13.0. */
@@ -31,7 +31,7 @@ static struct versions versions_of(void)
   struct versions v = {"", "", ""};
   int cuda = 0;
   nvmlSystemGetDriverVersion(v.driver, sizeof v.driver);
-  nvmlSystemGetNVMLVersion(v.library, sizeof v.library);
+  nvmlSystemGetNVMLVersion(v.nvml, sizeof v.nvml);
   nvmlSystemGetCudaDriverVersion_v2(&cuda);
   snprintf(v.cuda, sizeof v.cuda, "%d.%d", cuda / 1000, cuda % 1000 / 10);
   return v;
@@ -139,5 +139,5 @@ void smi_show_versions(void)
 {
   const struct versions v = versions_of();
   printf("NVIDIA-SMI version  : %s\nNVML version        : %s\nDRIVER version      : %s\nCUDA Version        : %s\n",
-         v.driver, v.library, v.driver, v.cuda);
+         v.driver, v.nvml, v.driver, v.cuda);
 }
