@@ -112,6 +112,18 @@ P
 "$BIN" exec --gpu rtx-3090 --quiet --json "$scratch/report.json" python3 "$scratch/both.py" >"$scratch/said" 2>&1
 (cd "$scratch" && ls report.json*) >>"$scratch/said"
 is report report.json
+# One that another process of it started and that makes a context has a report of its own.
+cat >"$scratch/child.py" <<'P'
+import ctypes, subprocess, sys
+cuda = ctypes.CDLL("libcuda.so.1")
+context = ctypes.c_void_p()
+assert cuda.cuInit(0) == 0 and cuda.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
+if len(sys.argv) == 1:
+    subprocess.run([sys.executable, __file__, "child"], check=True)
+P
+"$BIN" exec --gpu rtx-3090 --quiet --json "$scratch/two.json" python3 "$scratch/child.py" 2>"$scratch/words"
+(cd "$scratch" && ls two.json* | sed 's/[0-9]\{1,\}$/PID/') >"$scratch/said"
+is 'report of a child' $'two.json\ntwo.json.PID'
 # Without PATH, programs are found in the system's folders, and ours in its own.
 env -i "$BIN" exec --quiet --gpu rtx-3090 /bin/sh -c 'nvidia-smi -L | cut -c 1-5; ls -d /' >"$scratch/said" 2>&1
 is 'no PATH' $'GPU 0\n/'
