@@ -122,7 +122,7 @@ if len(sys.argv) == 1:
     subprocess.run([sys.executable, __file__, "child"], check=True)
 P
 "$BIN" exec --gpu rtx-3090 --quiet --json "$scratch/two.json" python3 "$scratch/child.py" 2>"$scratch/words"
-(cd "$scratch" && ls two.json* | sed 's/[0-9]\{1,\}$/PID/') >"$scratch/said"
+(cd "$scratch" && printf '%s\n' two.json* | sed 's/[0-9]\{1,\}$/PID/') >"$scratch/said"
 is 'report of a child' $'two.json\ntwo.json.PID'
 # Without PATH, programs are found in the system's folders, and ours in its own.
 env -i "$BIN" exec --quiet --gpu rtx-3090 /bin/sh -c 'nvidia-smi -L | cut -c 1-5; ls -d /' >"$scratch/said" 2>&1

@@ -13,21 +13,12 @@ import statistics
 import subprocess
 import tempfile
 
+import commented_csv
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = ROOT / "data/small_kernels/rrze.csv"
 ARCH = {"a100": "80", "a40": "86", "h200": "90", "l40": "89"}
 WARPSTEP = os.environ.get("BIN", str(ROOT / "build/warpstep"))
-
-
-def read():
-    head, *rows = [line for line in DATA.read_text().splitlines() if not line.startswith("#")]
-    return [dict(zip(head.split(","), row.split(","))) for row in rows]
-
-
-def write(rows):
-    comment = [line for line in DATA.read_text().splitlines() if line.startswith("#")]
-    lines = comment + [",".join(rows[0])] + [",".join(row.values()) for row in rows]
-    DATA.write_text("\n".join(lines) + "\n")
 
 
 def program(folder, board):
@@ -70,12 +61,12 @@ def main():
     parser.add_argument("--record", action="store_true")
     parser.add_argument("--table", action="store_true")
     options = parser.parse_args()
-    rows = read()
+    rows = commented_csv.read(DATA)
     if not options.table:
         run(rows, options.only)
     table(rows)
     if options.record:
-        write(rows)
+        commented_csv.write(DATA, rows)
 
 
 if __name__ == "__main__":

@@ -13,21 +13,12 @@ import pathlib
 import statistics
 import subprocess
 
+import commented_csv
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = ROOT / "data/textbook_boards/nvbench.csv"
 ARCH = {"rtx-2060": "75", "rtx-3060": "86", "rtx-3080": "86"}
 WARPSTEP = os.environ.get("BIN", str(ROOT / "build/warpstep"))
-
-
-def read():
-    head, *rows = [line for line in DATA.read_text().splitlines() if not line.startswith("#")]
-    return [dict(zip(head.split(","), row.split(","))) for row in rows]
-
-
-def write(rows):
-    comment = [line for line in DATA.read_text().splitlines() if line.startswith("#")]
-    lines = comment + [",".join(rows[0])] + [",".join(row.values()) for row in rows]
-    DATA.write_text("\n".join(lines) + "\n")
 
 
 def program(source, work, preset):
@@ -74,11 +65,11 @@ def main():
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--record", action="store_true")
     options = parser.parse_args()
-    rows = read()
+    rows = commented_csv.read(DATA)
     run(rows, options)
     table(rows)
     if options.record:
-        write(rows)
+        commented_csv.write(DATA, rows)
 
 
 if __name__ == "__main__":
