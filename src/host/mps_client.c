@@ -396,12 +396,41 @@ struct mps_work *mps_client_launch(struct mps_client *c, const void *message, si
   struct mps_open m;
   if (bytes < sizeof m) return NULL;
   memcpy(&m, message, sizeof m);
-  if (m.p.n_workers != p->gpu_sms || m.p.slots_per_worker > p->sm_max_ctas) return NULL;
+  if (m.p.n_workers != p->gpu_sms || m.p.slots_per_worker > p->sm_max_ctas || m.start_ps > MPS_TIME_MOST) return NULL;
   struct mps_launch *l = new_launch(c, &m, (const uint8_t *)message + sizeof m, bytes - sizeof m);
   if (!l) return NULL;
   struct mps_work *w = mem_zeroed(1, sizeof *w);
   *w = (struct mps_work){.client = c, .who = (void *)(uintptr_t)m.who, .start = m.start_ps, .launch = l};
   return w;
+}
+
+/* Bytes from the first to behind the last of one side; 0: no address space has so many, or rows lie on one another. */
+static uint64_t extent(const struct live_side *s, const struct live_copy *c)
+{
+  if ((c->height | c->depth) >> 62) return 0;
+  if ((c->height > 1 && s->pitch < c->width) || (c->depth > 1 && s->slice < c->width)) return 0;
+  const unsigned __int128 rows = (unsigned __int128)(c->height - 1) * s->pitch;
+  const unsigned __int128 planes = (unsigned __int128)(c->depth - 1) * s->slice;
+  const unsigned __int128 all = rows + planes + c->width; /* less than 2^126 + 2^126 + 2^64 */
+  return all >> 64 ? 0 : (uint64_t)all;
+}
+
+static bool is_own_side(const struct mps_client *c, const struct live_side *s, uint64_t bytes)
+{
+  const uint64_t end = UINT64_C(1) << PROGRAM_BITS;
+  if (!bytes) return false;
+  if (s->place == LIVE_PROGRAM) return s->addr < end && bytes <= end - s->addr;
+  return (s->place == LIVE_DEVICE || s->place == LIVE_AT_HOST) && mps_client_owns(c, s->addr, bytes);
+}
+
+/* Whether it stays within what is the client's, with numbers that the GPU's model has a meaning for. */
+static bool is_own_copy(const struct mps_client *c, const struct live_copy *x)
+{
+  const bool in_memory = x->dst.place == LIVE_DEVICE || x->src.place == LIVE_DEVICE;
+  if (!x->width || !x->height || !x->depth || x->start_ps > MPS_TIME_MOST) return false;
+  if (x->engine >= LIVE_TO_PEER || x->priority < -BELOW_NORMAL || x->priority > BELOW_NORMAL) return false;
+  if (x->fill) return (x->fill == 1 || x->fill == 2 || x->fill == 4) && is_own_side(c, &x->dst, extent(&x->dst, x));
+  return in_memory && is_own_side(c, &x->dst, extent(&x->dst, x)) && is_own_side(c, &x->src, extent(&x->src, x));
 }
 
 static void name_program(struct live_side *s, unsigned number)
@@ -411,15 +440,12 @@ static void name_program(struct live_side *s, unsigned number)
 
 struct mps_work *mps_client_copy(struct mps_client *c, unsigned number, const void *message, size_t bytes)
 {
+  struct live_copy x;
+  if (bytes != sizeof x) return NULL;
+  memcpy(&x, message, bytes);
+  if (!is_own_copy(c, &x)) return NULL;
   struct mps_work *w = mem_zeroed(1, sizeof *w);
-  if (bytes != sizeof w->copy) {
-    mem_free(w);
-    return NULL;
-  }
-  memcpy(&w->copy, message, bytes);
-  w->client = c;
-  w->who = w->copy.who;
-  w->start = w->copy.start_ps;
+  *w = (struct mps_work){.client = c, .who = x.who, .start = x.start_ps, .copy = x};
   w->copy.who = w;
   w->copy.priority -= c->join.below ? BELOW_NORMAL : 0;
   name_program(&w->copy.dst, number);
@@ -432,7 +458,7 @@ struct mps_work *mps_client_prefetch(struct mps_client *c, const void *message, 
   struct live_prefetch p;
   if (bytes != sizeof p) return NULL;
   memcpy(&p, message, bytes);
-  if (!mps_managed_has(c, p.addr, p.bytes)) return NULL;
+  if (p.start_ps > MPS_TIME_MOST || !mps_managed_has(c, p.addr, p.bytes)) return NULL;
   struct mps_work *w = mem_zeroed(1, sizeof *w);
   *w = (struct mps_work){.client = c, .who = p.who, .start = p.start_ps, .prefetch = p};
   w->prefetch.who = w;

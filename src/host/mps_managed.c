@@ -6,7 +6,7 @@
 
 enum { PAGE = 1 << UVM_PAGE_BITS, BLOCK = 1 << UVM_BLOCK_BITS };
 /* Bytes of all ranges; a time, so that sums with it do not overflow. */
-static const uint64_t BYTES_MOST = MPS_MANAGED_MOST, TIME_MOST = UINT64_C(1) << 62;
+static const uint64_t BYTES_MOST = MPS_MANAGED_MOST;
 
 struct mps_range {
   uint64_t addr, pages, n_blocks;
@@ -77,7 +77,7 @@ static void clip_to_block(const struct mps_range *r, struct uvm_op *o)
 static bool is_sound(struct mps_client *c, const struct uvm_machine *m, struct uvm_op *o)
 {
   const struct mps_range *r = range_of(c, o->addr);
-  if (o->kind >= UVM_OPS || o->gpu || o->now > TIME_MOST) return false;
+  if (o->kind >= UVM_OPS || o->gpu || o->now > MPS_TIME_MOST) return false;
   if (c->call && o->kind != UVM_OP_WRITTEN) return false; /* in the midst of a window no range comes or goes */
   if (o->kind == UVM_OP_ROOM) return true;
   if (o->kind == UVM_OP_ADD) return add(c, m, o);

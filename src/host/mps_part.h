@@ -12,6 +12,9 @@ enum { MPS_CLIENTS = 48 };
 /* Bytes of managed memory of a client that move, in blocks of 2 MiB. */
 #define MPS_MANAGED_MOST (UINT64_C(256) << 30)
 
+/* A time that a client names, ps: 53 days, so that sums of them do not overflow. */
+#define MPS_TIME_MOST (UINT64_C(1) << 62)
+
 struct mps_part {
   uint64_t first, end;
 };

@@ -130,8 +130,38 @@ static void times(void **state)
   assert_false(managed(&r, 0, o));
 }
 
+/* Copies: within what is the client's, or in its own process; rows and planes that overflow together; other GPUs, other
+ * engines, patterns of three bytes. Each differs in one thing from one that is heard. */
+static void copies(void **state)
+{
+  static struct rig r; /* the server lives as long as its process */
+  (void)state;
+  begin(&r);
+  const uint64_t own = of(&r, 0, DEVICE_FIRST, DEVICE_END), other = of(&r, 1, DEVICE_FIRST, DEVICE_END);
+  const struct live_copy good = {.dst = {.addr = own, .pitch = 512, .slice = 4096}, .width = 100, .height = 8, .depth = 2,
+                                 .src = {.addr = 4096, .pitch = 100, .slice = 800, .place = LIVE_PROGRAM},
+                                 .start_ps = UINT64_C(1) << 62};
+  const uint64_t past = other - 4096 - 7 * 512 - 100, process_end = UINT64_C(1) << 48;
+  struct live_copy x;
+  const struct mps_head h = {MPS_COPY, sizeof x};
+#define HEARD(...) (x = good, __VA_ARGS__, mps_server_hear(r.server, 0, &h, &x))
+  assert_true(HEARD(x.height = 8) && HEARD(x.dst.addr = past) && HEARD(x.src.addr = process_end - 1600));
+  assert_true(HEARD(x.fill = 2, x.src.addr = UINT64_MAX) && HEARD(x.src.place = LIVE_AT_HOST, x.src.addr = own));
+  assert_false(HEARD(x.dst.addr = past + 1) || HEARD(x.src.addr = process_end - 1599) || HEARD(x.dst.addr = other));
+  assert_false(HEARD(x.src.addr = 4096 | UINT64_C(2) << 48)); /* a process by its number */
+  assert_false(HEARD(x.width = 0) || HEARD(x.height = 0) || HEARD(x.depth = 0) || HEARD(x.start_ps++));
+  assert_false(HEARD(x.fill = 3) || HEARD(x.engine = LIVE_TO_PEER) || HEARD(x.dst.place = LIVE_PEER));
+  assert_false(HEARD(x.src.place = LIVE_PEER) || HEARD(x.dst.place = LIVE_PROGRAM, x.dst.addr = 8192));
+  assert_false(HEARD(x.depth = 1u << 31, x.dst.slice = UINT64_C(1) << 33)); /* 2^64 bytes in front of the last plane */
+  assert_false(HEARD(x.height = UINT64_C(1) << 55) || HEARD(x.height = UINT64_MAX) || HEARD(x.depth = UINT64_MAX));
+  assert_false(HEARD(x.dst.pitch = 99) || HEARD(x.dst.slice = 0) || HEARD(x.width = UINT64_MAX, x.height = 1));
+  assert_true(HEARD(x.height = 1, x.dst.pitch = 0) && HEARD(x.depth = 1, x.dst.slice = 0));
+#undef HEARD
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(parts), cmocka_unit_test(sum), cmocka_unit_test(times)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(parts), cmocka_unit_test(sum), cmocka_unit_test(times),
+                                     cmocka_unit_test(copies)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -442,6 +442,7 @@ void uvm_drop(struct uvm *u, uint64_t addr, uint64_t bytes)
     if (u->work[i].base - addr >= bytes) continue;
     u->work[i] = (struct uvm_work){.base = u->work[i].base};
     if (i != u->current) continue;
+    uvm_wait_no_more(u, u->work[i].base);
     u->pages = u->staged = u->pinned = (struct page_set){{0}};
     u->pins = 0;
   }

@@ -37,6 +37,8 @@ void uvm_hold(struct uvm *, struct uvm_block *);
 picos uvm_turn_of(const struct uvm *, const struct uvm_block *, uint64_t base, picos now);
 /* Others may have it from `now` on, or from `kept`. */
 void uvm_release(struct uvm *, uint64_t base, picos now, picos kept);
+/* It may wait for this block, which is not there any more. */
+void uvm_wait_no_more(struct uvm *, uint64_t base);
 /* The accesses that waited are tried again now. */
 void uvm_release_batch(struct uvm *, picos now);
 /* Done with the current block; the next one at `at`. */

@@ -242,11 +242,10 @@ static picos uvm_machine_run(void *self, picos from, picos to)
   struct uvm_machine *m = *(struct uvm_machine **)self;
   unsigned gpu = 0;
   picos at;
-  (void)from;
   if (!m || m->space.n_gpus < 2) return TIME_NEVER;
   while ((at = next_driver(m, &gpu)) < to) {
-    m->now = at;
-    uvm_step(m->of[gpu], at);
+    m->now = later(at, from); /* what changed while no time passed may have set a driver going */
+    uvm_step(m->of[gpu], m->now);
   }
   m->now = 0;
   return at;
