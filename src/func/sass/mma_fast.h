@@ -23,10 +23,19 @@ MMA_INLINE void mma_words(uint32_t *restrict out, unsigned rows, const uint32_t 
       for (unsigned g = 0; g < 8; g++) out[t * rows + 8 * h + g] = frag(regs, h * step, 4 * g + t);
 }
 
-/* Factors and the running sums. Exponents are those of mma_split. */
-struct mma_fast {
-  _Alignas(64) float a[MMA_K][MMA_M], b[MMA_K][MMA_N];
-  _Alignas(64) int32_t a_exp[MMA_K][MMA_M], b_exp[MMA_K][MMA_N];
+/* 16 rows of A, 8 columns of B: their factors by k. Exponents are those of mma_split. */
+struct mma_rows {
+  _Alignas(64) float x[MMA_K][MMA_M];
+  _Alignas(64) int32_t exp[MMA_K][MMA_M];
+};
+
+struct mma_columns {
+  _Alignas(64) float x[MMA_K][MMA_N];
+  _Alignas(64) int32_t exp[MMA_K][MMA_N];
+};
+
+/* C and the running sums, by column. */
+struct mma_sums {
   _Alignas(64) float c[MMA_N][MMA_M];
 };
 
@@ -47,7 +56,8 @@ MMA_INLINE int32_t mma_exponent(uint32_t v, enum mma_type type, uint32_t *wide)
   const int32_t most = bias < MMA_FAST_EXP ? bias : MMA_FAST_EXP;
   const int32_t field = (int32_t)(v >> f.frac) & top, e = (field ? field : 1) - bias;
   const bool zero = (v & ((1u << (f.frac + f.exp)) - 1)) == 0;
-  *wide |= (e > most) | ((e < -most) & !zero);
+  const int32_t number = zero ? 0 : e;
+  *wide |= (uint32_t)((most - number) | (number + most)) >> 31; /* a sign is set: it is outside */
   return zero ? MMA_ZERO_EXP : e;
 }
 
@@ -92,29 +102,18 @@ MMA_INLINE float mma_integer_bits(const float *x, unsigned n)
 }
 
 /* Adds all products in FP32: sums of integers below 2^24 are exact. */
-MMA_INLINE void mma_integer_sums(struct mma_fast *p, unsigned depth)
+MMA_INLINE void mma_integer_sums(struct mma_sums *p, const struct mma_rows *a, const struct mma_columns *b,
+                                 unsigned depth)
 {
   for (unsigned n = 0; n < MMA_N; n++) {
     LANES_SIMD
     for (unsigned i = 0; i < MMA_M; i++) {
       float sum = p->c[n][i] + 0.0f; /* a sum of zero is +0 */
 #pragma GCC unroll 16
-      for (unsigned k = 0; k < depth; k++) sum += p->a[k][i] * p->b[k][n];
+      for (unsigned k = 0; k < depth; k++) sum += a->x[k][i] * b->x[k][n];
       p->c[n][i] = sum;
     }
   }
-}
-
-/* Whether the operands are integers, and every sum is exact in the format of C. */
-MMA_INLINE bool mma_is_integer(const struct mma_fast *p, unsigned depth, bool f32)
-{
-  if (mma_integer_bits(p->a[0], MMA_M) >= MMA_NO_INTEGER) return false; /* mostly tells */
-  const double a = (double)mma_integer_bits(p->a[0], depth * MMA_M);
-  const double b = (double)mma_integer_bits(p->b[0], depth * MMA_N);
-  const double c = (double)mma_integer_bits(p->c[0], MMA_N * MMA_M);
-  const double most = f32 ? 0x1p24 : 0x1p11;
-  const bool integers = a < MMA_NO_INTEGER && b < MMA_NO_INTEGER && c < MMA_NO_INTEGER;
-  return integers && a * b * depth + c <= most;
 }
 
 /* |sum| 2^shift as FP32, truncated, infinite beyond the range; the result is not subnormal. */
@@ -135,60 +134,75 @@ MMA_INLINE float mma_power(int32_t e)
 }
 
 /* Exponents to which the terms of a block are aligned: column n, `depth` products from k0 on. */
-MMA_INLINE void mma_tops(int32_t top[MMA_M], const struct mma_fast *p, unsigned n, unsigned k0, unsigned depth,
-                         bool f32)
+MMA_INLINE void mma_tops(int32_t top[MMA_M], const struct mma_sums *p, const struct mma_rows *a,
+                         const struct mma_columns *b, unsigned n, unsigned k0, unsigned depth, bool f32)
 {
-  const int32_t(*a_exp)[MMA_M] = &p->a_exp[k0];
+  const int32_t(*a_exp)[MMA_M] = &a->exp[k0];
   LANES_SIMD
   for (unsigned i = 0; i < MMA_M; i++) {
     const uint32_t c = f32_bits(p->c[n][i]);
     const int32_t field = (int32_t)(c >> 23 & 0xff), least = f32 || !(c & ~F32_SIGN) ? MMA_MIN_EXP : MMA_F16_MIN_EXP;
     int32_t most = field - 127 > least ? field - 127 : least;
-#pragma GCC unroll 16
+#pragma GCC unroll 32
     for (unsigned k = 0; k < depth; k++) {
-      const int32_t e = a_exp[k][i] + p->b_exp[k0 + k][n];
+      const int32_t e = a_exp[k][i] + b->exp[k0 + k][n];
       most = e > most ? e : most;
     }
     top[i] = most;
   }
 }
 
-/* The sums of up to 8 products and, where with_c says so, of C: 31 bits. */
-MMA_INLINE void mma_part(int32_t sum[MMA_M], const struct mma_fast *p, unsigned n, unsigned k0, unsigned depth,
-                         bool with_c, const float scale[MMA_M])
+/* The sums of `depth` products and, where with_c says so, of C, which fit 31 bits. */
+MMA_INLINE void mma_part(int32_t sum[MMA_M], const struct mma_sums *p, const struct mma_rows *a,
+                         const struct mma_columns *b, unsigned n, unsigned k0, unsigned depth, bool with_c,
+                         const float scale[MMA_M])
 {
-  const float(*a)[MMA_M] = &p->a[k0];
+  const float(*x)[MMA_M] = &a->x[k0];
   LANES_SIMD
   for (unsigned i = 0; i < MMA_M; i++) {
     int32_t s = with_c ? (int32_t)(p->c[n][i] * scale[i]) : 0;
-#pragma GCC unroll 8
-    for (unsigned k = 0; k < depth; k++) s += (int32_t)(a[k][i] * p->b[k0 + k][n] * scale[i]);
+#pragma GCC unroll 32
+    for (unsigned k = 0; k < depth; k++) s += (int32_t)(x[k][i] * b->x[k0 + k][n] * scale[i]);
     sum[i] = s;
   }
 }
 
-/* A block of `depth` products from k0 on. f32 and depth are constants wherever this is inlined. */
-MMA_INLINE void mma_fast_block(struct mma_fast *p, unsigned k0, unsigned depth, bool f32, int32_t frac)
+/* The exact sum of a block as the next C. */
+MMA_INLINE float mma_rounded(double x, bool f32)
 {
-  _Alignas(64) int32_t top[MMA_M], up[MMA_M], sum[MMA_M], more[MMA_M];
+  return bits_f32(f32 ? mma_to_f32(x) : f32_from_f16(mma_to_f16(x)));
+}
+
+/* A block of `depth` products from k0 on, frac fraction bits, of which `most` products and C fit 31 bits. f32, depth
+ * and most are constants wherever this is inlined. */
+MMA_INLINE void mma_fast_block(struct mma_sums *p, const struct mma_rows *a, const struct mma_columns *b, unsigned k0,
+                               unsigned depth, unsigned most, bool f32, int32_t frac)
+{
+  _Alignas(64) int32_t top[MMA_M], up[MMA_M], sum[MMA_M];
   _Alignas(64) float scale[MMA_M], r[MMA_M];
+  _Alignas(64) double all[MMA_M];
   for (unsigned n = 0; n < MMA_N; n++) {
-    mma_tops(top, p, n, k0, depth, f32);
+    mma_tops(top, p, a, b, n, k0, depth, f32);
     LANES_SIMD
     for (unsigned i = 0; i < MMA_M; i++) {
       up[i] = frac - (top[i] > MMA_FAST_TOP ? top[i] : MMA_FAST_TOP);
       scale[i] = mma_power(up[i]);
     }
-    mma_part(sum, p, n, k0, depth < 8 ? depth : 8, true, scale);
-    if (depth > 8) mma_part(more, p, n, k0 + 8, depth - 8, false, scale);
-    LANES_SIMD
-    for (unsigned i = 0; i < MMA_M; i++) {
-      if (f32 && depth <= 8) {
-        r[i] = mma_truncated(sum[i], -up[i]);
-      } else {
-        const double x = ((double)sum[i] + (depth > 8 ? (double)more[i] : 0.0)) * (double)mma_power(-up[i]);
-        r[i] = bits_f32(f32 ? mma_to_f32(x) : f32_from_f16(mma_to_f16(x)));
+    mma_part(sum, p, a, b, n, k0, most < depth ? most : depth, true, scale);
+    if (depth <= most && f32) {
+      LANES_SIMD
+      for (unsigned i = 0; i < MMA_M; i++) r[i] = mma_truncated(sum[i], -up[i]);
+    } else {
+      LANES_SIMD
+      for (unsigned i = 0; i < MMA_M; i++) all[i] = (double)sum[i];
+#pragma GCC unroll 4
+      for (unsigned k = most; k < depth; k += most) {
+        mma_part(sum, p, a, b, n, k0 + k, most, false, scale);
+        LANES_SIMD
+        for (unsigned i = 0; i < MMA_M; i++) all[i] += (double)sum[i];
       }
+      LANES_SIMD
+      for (unsigned i = 0; i < MMA_M; i++) r[i] = mma_rounded(all[i] * (double)mma_power(-up[i]), f32);
     }
     LANES_SIMD
     for (unsigned i = 0; i < MMA_M; i++)
@@ -197,7 +211,7 @@ MMA_INLINE void mma_fast_block(struct mma_fast *p, unsigned k0, unsigned depth, 
 }
 
 /* Whether a number of C is infinite or NaN. */
-MMA_INLINE bool mma_c_is_special(const struct mma_fast *p)
+MMA_INLINE bool mma_c_is_special(const struct mma_sums *p)
 {
   const float *const c = p->c[0];
   uint32_t lane_acc = 0;

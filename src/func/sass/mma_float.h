@@ -129,11 +129,13 @@ static inline void mma_fused_sum(double sums[MMA_N], const struct mma_a *a, unsi
   }
 }
 
-/* FP32 truncated toward zero, but infinite beyond the range. */
+/* FP32 truncated toward zero, but infinite beyond the range. x: no NaN. */
 static inline uint32_t mma_to_f32(double x)
 {
-  const uint32_t v = f32_bits(f32_from_f64(x, FP_RZ));
-  return ((x >= 0x1p128) | (x <= -0x1p128)) ? (v & F32_SIGN) | F32_INF : v;
+  const float near = (float)x;
+  const double mag = bits_f64(f64_bits(x) & ~F64_SIGN), back = (double)bits_f32(f32_bits(near) & ~F32_SIGN);
+  const uint32_t v = f32_bits(near) - (back > mag ? 1u : 0u);
+  return mag >= 0x1p128 ? (v & F32_SIGN) | F32_INF : v;
 }
 
 static inline uint32_t mma_to_f16(double x)

@@ -41,6 +41,12 @@ static inline struct fp4_scale fp4_scale_of(uint64_t word, unsigned group, struc
   return (struct fp4_scale){(int32_t)(v & 7) | (e ? 8 : 0), (e ? e : 1) - 7, v == 0x7f};
 }
 
+/* Fraction bits of a group's sum with its scales: products in quarters, significands of the scales. */
+static inline int32_t fp4_group_fraction(struct fp4_scaling how)
+{
+  return how.e4m3 ? 2 + 3 + 3 : 2;
+}
+
 /* x * 2^up toward zero. */
 static inline int64_t fp4_shifted(int64_t x, int32_t up)
 {
@@ -53,7 +59,7 @@ static inline int64_t fp4_shifted(int64_t x, int32_t up)
 static inline uint32_t fp4_element(uint32_t c, uint64_t scales_a, uint64_t scales_b, const int32_t *sums,
                                    unsigned groups, struct fp4_scaling how)
 {
-  const int32_t frac = how.e4m3 ? 2 + 3 + 3 : 2; /* of a group: products in quarters, significands of the scales */
+  const int32_t frac = fp4_group_fraction(how);
   int32_t csig, cexp, exp[FP4_MAX_GROUPS], top;
   int64_t sig[FP4_MAX_GROUPS];
   if (mma_split(c, FMT_F32, &csig, &cexp)) return c << 9 ? F32_NAN : c;

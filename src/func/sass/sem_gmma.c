@@ -21,8 +21,8 @@
 #include "func/sass/func_launch.h"
 #include "func/sass/guest_fault.h"
 #include "func/sass/mma_frag.h"
-#include "func/sass/mma_narrow.h"
 #include "func/sass/mma_sparse.h"
+#include "func/sass/mma_tile.h"
 #include "func/sass/sem_fp_part.h"
 
 /* Hopper: F, L of FP16, BF16 and TF32 as for mma.sync, but FP8 is summed with 13 fraction bits
@@ -223,48 +223,86 @@ static void gather(struct mma_b *b, const struct mma_b all[2], const uint8_t *ke
   }
 }
 
-/* Eight columns of the result, from those of B from column n0 on. */
+static struct mma_shape float_shape(const struct uop *u)
+{
+  const unsigned bytes = element_bytes(u), type = bytes == 1 ? (unsigned)MMA_BYTES : u->imm & GMMA_FORMAT;
+  return (struct mma_shape){.type = type, .format_a = u->imm & GMMA_FORMAT, .format_b = format_b(u),
+                            .negate_a = u->s->src[0].neg, .negate_b = u->s->src[1].neg, .f32 = u->imm & GMMA_F32,
+                            .depth = ROW_LEN / bytes,
+                            .block = bytes == 1 ? hopper.block8 : bytes == 2 ? hopper.block16 : hopper.block_tf32,
+                            .frac = bytes == 1 ? hopper.frac8 : hopper.frac, .cut = bytes == 1 ? hopper.cut8 : 0};
+}
+
+/* Eight columns of the result, from those of B from column n0 on, whatever the operands are. */
 static void float_columns(const struct uop *u, const struct mma_a *a, struct gmma_operands *o, unsigned n0,
                           uint32_t c[MMA_M][MMA_N])
 {
-  const unsigned bytes = element_bytes(u), depth = ROW_LEN / bytes, format = format_b(u);
-  const unsigned block = bytes == 1 ? hopper.block8 : bytes == 2 ? hopper.block16 : hopper.block_tf32;
-  const enum mma_type type = bytes == 1 ? MMA_F16 : (enum mma_type)(u->imm & GMMA_FORMAT);
-  const bool f32 = u->imm & GMMA_F32;
+  const struct mma_shape s = float_shape(u);
+  const enum mma_type type = s.type == MMA_BYTES ? MMA_F16 : (enum mma_type)s.type;
   const bool sparse = is_sparse(u);
   struct mma_b all[2], met;
   for (unsigned h = 0; h <= sparse; h++) {
     struct mma_b *b = &all[h];
     b->special = false;
     for (unsigned n = 0; n < MMA_N; n++)
-      for (unsigned k = 0; k < depth; k++)
-        b->special |= split(u, o->b[n0 + n], h * depth + k, format, u->s->src[1].neg, &b->bits[k][n], &b->sig[k][n],
+      for (unsigned k = 0; k < s.depth; k++)
+        b->special |= split(u, o->b[n0 + n], h * s.depth + k, s.format_b, s.negate_b, &b->bits[k][n], &b->sig[k][n],
                             &b->exp[k][n]);
   }
   for (unsigned i = 0; i < MMA_M; i++) {
-    if (sparse) gather(&met, all, o->kept[i], depth);
-    for (unsigned k = 0; k < depth; k += block) {
-      mma_block(c[i], a, i, sparse ? &met : all, k, k + block, type, f32, bytes == 1 ? hopper.frac8 : hopper.frac);
-      if (bytes == 1 && f32) mma_cut_result(c[i], hopper.cut8);
+    if (sparse) gather(&met, all, o->kept[i], s.depth);
+    for (unsigned k = 0; k < s.depth; k += s.block) {
+      mma_block(c[i], a, i, sparse ? &met : all, k, k + s.block, type, s.f32, s.frac);
+      if (s.cut && s.f32) mma_cut_result(c[i], s.cut);
     }
   }
 }
 
+static void split_rows(const struct uop *u, struct gmma_operands *o, struct mma_a *a)
+{
+  a->special = false;
+  for (unsigned i = 0; i < MMA_M; i++)
+    for (unsigned k = 0; k < ROW_LEN / element_bytes(u); k++)
+      a->special |= split(u, o->a[i], k, u->imm & GMMA_FORMAT, u->s->src[0].neg, &a->bits[i][k], &a->sig[i][k],
+                          &a->exp[i][k]);
+}
+
+/* The same of a dense product with the host's arithmetic. False: the operands are not for that. rc: C's registers, NULL
+ * where nothing is added. */
+static bool fast_columns(struct func_warp *w, const struct uop *tile, uint32_t m, struct gmma_operands *o, unsigned n0,
+                         struct mma_tile_rows *a, const struct mma_shape *s, const uint32_t *rc)
+{
+  struct mma_tile_columns b;
+  struct mma_sums sums = {{{0}}};
+  mma_memory_words((uint32_t *)b.word, MMA_N, o->b[n0], sizeof o->b[0]);
+  mma_take_columns(&b, s);
+  if (rc) mma_tile_load_c(&sums, rc, s->f32);
+  if (!mma_tile(&sums, a, &b, s)) return false;
+  mma_tile_store_d(w, tile, m, &sums, s->f32);
+  return true;
+}
+
 static void float_product(struct func_warp *w, const struct uop *u, uint32_t m, struct gmma_operands *o, bool add)
 {
-  const bool f32 = u->imm & GMMA_F32;
-  const unsigned depth = ROW_LEN / element_bytes(u), regs = f32 ? 4 : 2;
+  const struct mma_shape s = float_shape(u);
+  const unsigned regs = s.f32 ? 4 : 2;
   struct uop tile = *u;
-  struct mma_a a = {.special = false};
-  for (unsigned i = 0; i < MMA_M; i++)
-    for (unsigned k = 0; k < depth; k++)
-      a.special |= split(u, o->a[i], k, u->imm & GMMA_FORMAT, u->s->src[0].neg, &a.bits[i][k], &a.sig[i][k],
-                         &a.exp[i][k]);
+  struct mma_tile_rows rows;
+  struct mma_a a;
+  bool is_split = false;
+  if (!is_sparse(u)) {
+    mma_memory_words((uint32_t *)rows.word, MMA_M, o->a[0], sizeof o->a[0]);
+    mma_take_rows(&rows, &s);
+  }
   for (unsigned n = 0; n < u->t->gmma.columns; n += MMA_N, tile.d.off += regs * ROW_BYTES) {
+    const uint32_t *rc = add ? row_src(w, u->c) + n / MMA_N * regs * LANES : NULL;
     uint32_t c[MMA_M][MMA_N] = {{0}};
-    if (add) mma_load_c(c, row_src(w, u->c) + n / MMA_N * regs * LANES, f32);
+    if (!is_sparse(u) && fast_columns(w, &tile, m, o, n, &rows, &s, rc)) continue;
+    if (!is_split) split_rows(u, o, &a);
+    is_split = true;
+    if (rc) mma_load_c(c, rc, s.f32);
     float_columns(u, &a, o, n, c);
-    mma_store_d(w, &tile, m, c, f32);
+    mma_store_d(w, &tile, m, c, s.f32);
   }
 }
 

@@ -7,9 +7,9 @@
  * of inactive lanes are read as they are, and only active lanes are written.
  */
 #include "func/sass/func_launch.h"
-#include "func/sass/mma_fast.h"
 #include "func/sass/mma_frag.h"
 #include "func/sass/mma_sparse.h"
+#include "func/sass/mma_tile.h"
 #include "func/sass/sem_fp_part.h"
 
 /* uop.imm */
@@ -93,145 +93,39 @@ static void hmma_load(struct mma_a *a, struct mma_b *b, const uint32_t *ra, cons
   }
 }
 
-/* What a step of HMMA is made of. */
-struct hmma_shape {
-  enum mma_type type;
-  bool f32;
-  unsigned depth, block; /* pairs; of a block that is added at once */
-  int32_t frac;
-};
-
-static struct hmma_shape hmma_shape(const struct func_warp *w, const struct uop *u)
+static struct mma_shape hmma_shape(const struct func_warp *w, const struct uop *u)
 {
   const enum mma_type type = (enum mma_type)(u->imm & HMMA_TYPE);
   const struct mma_arch *arch = mma_arch(w->launch->p.sm);
   const unsigned depth = (type == MMA_TF32 ? 4 : 8) * (u->imm >> HMMA_CHUNKS);
   const unsigned most = type == MMA_TF32 ? arch->block_tf32 : arch->block16;
-  return (struct hmma_shape){type, u->imm & HMMA_ACC_F32, depth, most < depth ? most : depth, arch->frac};
-}
-
-/* Words of A and B, by k of their first element. */
-struct hmma_words {
-  _Alignas(64) uint32_t a[MMA_K / 2][MMA_M], b[MMA_K / 2][MMA_N];
-};
-
-/* The words' numbers. */
-static inline __attribute__((always_inline)) void hmma_numbers(struct mma_fast *p, const struct hmma_words *v,
-                                                               uint32_t imm, enum mma_type type)
-{
-  const unsigned per = type == MMA_TF32 ? 1 : 2, words = 4 * (imm >> HMMA_CHUNKS);
-  const uint32_t sign = 1u << (mma_format[type].frac + mma_format[type].exp);
-  const uint32_t xor_a = imm & HMMA_NEG_A ? sign : 0, xor_b = imm & HMMA_NEG_B ? sign : 0;
-  for (unsigned t = 0; t < words; t++)
-    for (unsigned j = 0; j < per; j++) {
-      mma_numbers(p->a[t * per + j], v->a[t], MMA_M, j, xor_a, type);
-      mma_numbers(p->b[t * per + j], v->b[t], MMA_N, j, xor_b, type);
-    }
-}
-
-/* Their exponents. False: some are not for the fast way. */
-static inline __attribute__((always_inline)) bool hmma_exponents(struct mma_fast *p, const struct hmma_words *v,
-                                                                 uint32_t imm, enum mma_type type)
-{
-  const unsigned per = type == MMA_TF32 ? 1 : 2, words = 4 * (imm >> HMMA_CHUNKS);
-  bool wide = false;
-  for (unsigned t = 0; t < words; t++)
-    for (unsigned j = 0; j < per; j++) {
-      wide |= mma_exponents(p->a_exp[t * per + j], v->a[t], MMA_M, j, type);
-      wide |= mma_exponents(p->b_exp[t * per + j], v->b[t], MMA_N, j, type);
-    }
-  return !wide;
-}
-
-static void hmma_load_c(struct mma_fast *p, const uint32_t *rc, bool f32)
-{
-  _Alignas(64) uint32_t words[4][MMA_M];
-  for (unsigned j = 0; j < 2; j++) {
-    if (f32 || !j) mma_words(words[0], MMA_M, f32 ? rc + j * LANES : rc, f32 ? 2 : 1, 2);
-    for (unsigned t = 0; t < 4; t++) {
-      LANES_SIMD
-      for (unsigned i = 0; i < MMA_M; i++)
-        p->c[2 * t + j][i] = bits_f32(f32 ? words[t][i] : f32_from_f16(words[t][i] >> 16 * j & 0xffffu));
-    }
-  }
-}
-
-static void hmma_store_d(struct func_warp *w, const struct uop *u, uint32_t m, const struct mma_fast *p, bool f32)
-{
-  _Alignas(64) uint32_t out[4 * LANES];
-  for (unsigned h = 0; h < 2; h++)
-    for (unsigned g = 0; g < 8; g++)
-      for (unsigned t = 0; t < 4; t++) {
-        const uint32_t x = f32_bits(p->c[2 * t][8 * h + g]), y = f32_bits(p->c[2 * t + 1][8 * h + g]);
-        if (f32)
-          out[2 * h * LANES + 4 * g + t] = x, out[(2 * h + 1) * LANES + 4 * g + t] = y;
-        else
-          out[h * LANES + 4 * g + t] = f16_from_f32(x) | f16_from_f32(y) << 16;
-      }
-  row_blend(row_dst(w, u->d), out, f32 ? 4 : 2, m);
-}
-
-static void hmma_integer_sums(struct mma_fast *p, unsigned depth)
-{
-  switch (depth) {
-  case 4: mma_integer_sums(p, 4); break;
-  case 8: mma_integer_sums(p, 8); break;
-  default: mma_integer_sums(p, 16); break;
-  }
-}
-
-static void hmma_fast_block(struct mma_fast *p, unsigned k, const struct hmma_shape *s)
-{
-  switch (s->block << 1 | s->f32) {
-  case 4 << 1 | 1: mma_fast_block(p, k, 4, true, s->frac); break;
-  case 8 << 1 | 1: mma_fast_block(p, k, 8, true, s->frac); break;
-  case 8 << 1: mma_fast_block(p, k, 8, false, s->frac); break;
-  case 16 << 1 | 1: mma_fast_block(p, k, 16, true, s->frac); break;
-  default: mma_fast_block(p, k, 16, false, s->frac); break;
-  }
+  return (struct mma_shape){.type = type, .negate_a = u->imm & HMMA_NEG_A, .negate_b = u->imm & HMMA_NEG_B,
+                            .f32 = u->imm & HMMA_ACC_F32, .depth = depth, .block = most < depth ? most : depth,
+                            .frac = arch->frac};
 }
 
 /* False: the operands are not for the fast way. */
-static inline __attribute__((always_inline)) bool hmma_fast_type(struct mma_fast *p, const struct hmma_words *v,
-                                                                 const struct hmma_shape *s, uint32_t imm,
-                                                                 enum mma_type type)
+static bool hmma_fast(struct func_warp *w, const struct uop *u, uint32_t m, const struct mma_shape *s)
 {
-  hmma_numbers(p, v, imm, type);
-  if (mma_is_integer(p, s->depth, s->f32)) {
-    hmma_integer_sums(p, s->depth);
-    return true;
-  }
-  if (!hmma_exponents(p, v, imm, type)) return false;
-  for (unsigned k = 0; k < s->depth; k += s->block) {
-    if (mma_c_is_special(p)) return false;
-    hmma_fast_block(p, k, s);
-  }
-  return true;
-}
-
-static bool hmma_fast(struct func_warp *w, const struct uop *u, uint32_t m, const struct hmma_shape *s)
-{
-  struct mma_fast p;
-  struct hmma_words v;
-  bool done = false;
+  struct mma_tile_rows a;
+  struct mma_tile_columns b;
+  struct mma_sums sums;
   for (unsigned c = 0; c < u->imm >> HMMA_CHUNKS; c++) {
-    mma_words(v.a[4 * c], MMA_M, row_src(w, u->a) + 2 * c * LANES, 1, 2);
-    mma_words(v.b[4 * c], MMA_N, row_src(w, u->b) + c * LANES, 1, 1);
+    mma_words(a.word[4 * c], MMA_M, row_src(w, u->a) + 2 * c * LANES, 1, 2);
+    mma_words(b.word[4 * c], MMA_N, row_src(w, u->b) + c * LANES, 1, 1);
   }
-  hmma_load_c(&p, row_src(w, u->c), s->f32);
-  switch (s->type) {
-  case MMA_F16: done = hmma_fast_type(&p, &v, s, u->imm, MMA_F16); break;
-  case MMA_BF16: done = hmma_fast_type(&p, &v, s, u->imm, MMA_BF16); break;
-  case MMA_TF32: done = hmma_fast_type(&p, &v, s, u->imm, MMA_TF32); break;
-  }
-  if (done) hmma_store_d(w, u, m, &p, s->f32);
-  return done;
+  mma_take_rows(&a, s);
+  mma_take_columns(&b, s);
+  mma_tile_load_c(&sums, row_src(w, u->c), s->f32);
+  if (!mma_tile(&sums, &a, &b, s)) return false;
+  mma_tile_store_d(w, u, m, &sums, s->f32);
+  return true;
 }
 
 LANE_HANDLER(hmma)
 {
   LANE_UNUSED;
-  const struct hmma_shape s = hmma_shape(w, u);
+  const struct mma_shape s = hmma_shape(w, u);
   struct mma_a a;
   struct mma_b b;
   uint32_t c[MMA_M][MMA_N];
@@ -241,7 +135,7 @@ LANE_HANDLER(hmma)
   mma_load_c(c, row_src(w, u->c), s.f32);
   for (unsigned i = 0; i < MMA_M; i++)
     for (unsigned k = 0; k < s.depth; k += s.block)
-      mma_block(c[i], &a, i, &b, k, k + s.block, s.type, s.f32, s.frac);
+      mma_block(c[i], &a, i, &b, k, k + s.block, (enum mma_type)s.type, s.f32, s.frac);
   mma_store_d(w, u, m, c, s.f32);
   return true;
 }

@@ -63,27 +63,29 @@ static inline __attribute__((always_inline)) void int_numbers(float *restrict x,
 }
 
 /* The products of one register of A per row and one of B, summed: FP32 holds them exactly. */
-static inline __attribute__((always_inline)) void imma_chunk(struct mma_fast *p, const uint32_t *ra,
+static inline __attribute__((always_inline)) void imma_chunk(struct mma_sums *p, const uint32_t *ra,
                                                              const uint32_t *rb, uint32_t imm, unsigned bits)
 {
+  struct mma_rows rows;
+  struct mma_columns columns;
   const unsigned per = 32 / bits, halves = imm & INT_HALVES;
   _Alignas(64) uint32_t a[4][MMA_M] = {{0}}, b[4][MMA_N];
   mma_words(a[0], MMA_M, ra, 1, halves);
   mma_words(b[0], MMA_N, rb, 1, 1);
   for (unsigned t = 0; t < 4; t++)
     for (unsigned j = 0; j < per; j++) {
-      int_numbers(p->a[t * per + j], a[t], MMA_M, j, bits, imm & IMMA_SIGNED_A);
-      int_numbers(p->b[t * per + j], b[t], MMA_N, j, bits, imm & IMMA_SIGNED_B);
+      int_numbers(rows.x[t * per + j], a[t], MMA_M, j, bits, imm & IMMA_SIGNED_A);
+      int_numbers(columns.x[t * per + j], b[t], MMA_N, j, bits, imm & IMMA_SIGNED_B);
     }
   memset(p->c, 0, sizeof p->c);
-  mma_integer_sums(p, 4 * per);
+  mma_integer_sums(p, &rows, &columns, 4 * per);
 }
 
 static inline __attribute__((always_inline)) void imma(struct func_warp *w, const struct uop *u, uint32_t m,
                                                        unsigned bits)
 {
   const unsigned halves = u->imm & INT_HALVES, chunks = u->imm >> INT_CHUNKS & 3;
-  struct mma_fast p;
+  struct mma_sums p;
   _Alignas(64) int32_t c[MMA_N][MMA_M] = {{0}}, sum[MMA_N][MMA_M] = {{0}};
   int_load_c(c, row_src(w, u->c), halves);
   for (unsigned k = 0; k < chunks; k++) {

@@ -6,9 +6,10 @@
  * mma_traits_sm120_sparse.hpp: ALayout, ELayout, SFALayout of 16x8x128).
  */
 #include "func/sass/func_launch.h"
-#include "func/sass/mma_fp4.h"
+#include "func/sass/mma_fp4_tile.h"
 #include "func/sass/mma_scale.h"
 #include "func/sass/mma_sparse.h"
+#include "func/sass/mma_tile.h"
 #include "func/sass/sem_fp_part.h"
 
 enum { DEPTH = 64, GROUPS = DEPTH / FP4_GROUP };
@@ -42,6 +43,29 @@ static int32_t sparse_sum(const uint32_t *ra, const uint32_t *rb, unsigned row, 
   return sum;
 }
 
+/* A dense product at once. False: infinities or NaN are among the operands. */
+static bool omma_fast(struct func_warp *w, const struct uop *u, uint32_t m, const struct mma_scales *scales,
+                      struct fp4_scaling how)
+{
+  enum { CHUNKS = 2 };
+  _Alignas(64) uint32_t word[4 * CHUNKS][MMA_M], column[4 * CHUNKS][MMA_N];
+  struct fp4_rows a = {.nan = false};
+  struct fp4_columns b = {.nan = false};
+  struct mma_sums sums;
+  for (unsigned c = 0; c < CHUNKS; c++) {
+    mma_words(word[4 * c], MMA_M, row_src(w, u->a) + 2 * c * LANES, 1, 2);
+    mma_words(column[4 * c], MMA_N, row_src(w, u->b) + c * LANES, 1, 1);
+  }
+  fp4_take(a.twice[0], word[0], MMA_M, 4 * CHUNKS, false);
+  fp4_take(b.twice[0], column[0], MMA_N, 4 * CHUNKS, false);
+  for (unsigned i = 0; i < MMA_M; i++) fp4_take_scales(a.sig[0], a.exp[0], &a.nan, i, MMA_M, scales->a[i], GROUPS, how);
+  for (unsigned n = 0; n < MMA_N; n++) fp4_take_scales(b.sig[0], b.exp[0], &b.nan, n, MMA_N, scales->b[n], GROUPS, how);
+  mma_tile_load_c(&sums, row_src(w, u->c), true);
+  if (!fp4_tile(&sums, &a, &b, GROUPS, how)) return false;
+  mma_tile_store_d(w, u, m, &sums, true);
+  return true;
+}
+
 LANE_HANDLER(omma)
 {
   LANE_UNUSED;
@@ -53,6 +77,7 @@ LANE_HANDLER(omma)
   uint32_t c[MMA_M][MMA_N];
 
   mma_load_scales(&scales, w, u);
+  if (!meta && omma_fast(w, u, m, &scales, how)) return true;
   mma_load_c(c, row_src(w, u->c), true);
   for (unsigned i = 0; i < MMA_M; i++)
     for (unsigned n = 0; n < MMA_N; n++) {

@@ -7,9 +7,9 @@
  */
 #include "func/sass/func_launch.h"
 #include "func/sass/mma_frag.h"
-#include "func/sass/mma_narrow.h"
 #include "func/sass/mma_scale.h"
 #include "func/sass/mma_sparse.h"
+#include "func/sass/mma_tile.h"
 #include "func/sass/sem_fp_part.h"
 
 /* uop.imm */
@@ -73,10 +73,47 @@ static void product_row(uint32_t c[MMA_N], const struct mma_a *a, unsigned i, co
   }
 }
 
+static struct mma_shape qmma_shape(const struct func_warp *w, const struct uop *u)
+{
+  const struct mma_arch *arch = mma_arch(w->launch->p.sm);
+  const unsigned depth = 16 * (u->imm >> QMMA_CHUNKS);
+  return (struct mma_shape){.type = MMA_BYTES, .format_a = u->imm >> QMMA_FORMAT_A & QMMA_FORMAT,
+                            .format_b = u->imm >> QMMA_FORMAT_B & QMMA_FORMAT, .f32 = u->imm & QMMA_F32,
+                            .depth = depth, .block = arch->block8 < depth ? arch->block8 : depth,
+                            .frac = arch->frac8, .cut = arch->cut8};
+}
+
+static void take_tiles(struct mma_tile_rows *a, struct mma_tile_columns *b, const struct func_warp *w,
+                       const struct uop *u, const struct mma_shape *s)
+{
+  for (unsigned c = 0; c < u->imm >> QMMA_CHUNKS; c++) {
+    mma_words(a->word[4 * c], MMA_M, row_src(w, u->a) + 2 * c * LANES, 1, 2);
+    mma_words(b->word[4 * c], MMA_N, row_src(w, u->b) + c * LANES, 1, 1);
+  }
+  mma_take_rows(a, s);
+  mma_take_columns(b, s);
+}
+
+/* False: the operands are not for the fast way. scales: NULL, there are none. */
+static bool qmma_fast(struct func_warp *w, const struct uop *u, uint32_t m, const struct mma_scales *scales)
+{
+  const struct mma_shape s = qmma_shape(w, u);
+  struct mma_tile_rows a;
+  struct mma_tile_columns b;
+  struct mma_sums sums;
+  take_tiles(&a, &b, w, u, &s);
+  if (scales && !(mma_scale_rows(&a, scales->a, &s) && mma_scale_columns(&b, scales->b, &s))) return false;
+  mma_tile_load_c(&sums, row_src(w, u->c), s.f32);
+  if (!mma_tile(&sums, &a, &b, &s)) return false;
+  mma_tile_store_d(w, u, m, &sums, s.f32);
+  return true;
+}
+
 LANE_HANDLER(qmma)
 {
   LANE_UNUSED;
   const bool f32 = u->imm & QMMA_F32;
+  if (qmma_fast(w, u, m, NULL)) return true;
   struct mma_a a;
   struct mma_b b;
   uint32_t c[MMA_M][MMA_N];
@@ -129,8 +166,9 @@ LANE_HANDLER(qmma_scaled)
   struct mma_b b[2], met;
   uint32_t c[MMA_M][MMA_N];
 
-  load(&a, b, w, u, sparse ? 2 : 1);
   mma_load_scales(&scales, w, u);
+  if (!sparse && qmma_fast(w, u, m, &scales)) return true;
+  load(&a, b, w, u, sparse ? 2 : 1);
   scale_a(&a, &scales);
   for (unsigned h = 0; h <= sparse; h++) scale_b(&b[h], &scales);
   mma_load_c(c, row_src(w, u->c), true);

@@ -16,12 +16,19 @@
  * elements. With k of 96, more than fit behind the first byte go on four columns, or a column for 32 columns of B,
  * further (NVIDIA CUTLASS, sm103_blockscaled_mma_warpspecialized.hpp).
  */
+#include "func/sass/mma_fp4_tile.h"
+#include "func/sass/mma_tile.h"
 #include "func/sass/sem_fp_part.h"
 #include "func/sass/tc_product.h"
 
-/* Eight columns of B, as deep as two rows of A. */
+/* Eight columns of B, as deep as two rows of A; of a dense product as what tc_tile or fp4_tile multiplies, too. */
 struct tc_columns {
+  union {
+    struct mma_tile_columns tile;
+    struct fp4_columns fp4;
+  };
   struct mma_b half[2];
+  bool is_split; /* into halves */
 };
 
 /* ---- D ------------------------------------------------------------------------------------------ */
@@ -44,6 +51,10 @@ static uint32_t scaled_down(uint32_t c, const struct tc_product *p)
 
 static void load_d(uint32_t c[MMA_N], const uint32_t *d, const struct tc_product *p)
 {
+  if (p->d == TC_D_F32 && p->adds && !p->shift) {
+    memcpy(c, d, MMA_N * sizeof *c);
+    return;
+  }
   for (unsigned n = 0; n < MMA_N; n++)
     c[n] = !p->adds ? 0 : scaled_down(p->d == TC_D_F16 ? d[n] & 0xffff : d[n], p);
 }
@@ -123,6 +134,8 @@ static void split_a(const struct tc_product *p, uint8_t (*rows)[TC_ROW_MAX], str
 
 static void split_b(const struct tc_product *p, uint8_t (*columns)[TC_ROW_MAX], struct tc_columns *b)
 {
+  if (b->is_split) return;
+  b->is_split = true;
   b->half[0].special = b->half[1].special = false;
   for (unsigned n = 0; n < MMA_N; n++)
     for (unsigned k = 0; k < p->depth * (p->sparse ? 2 : 1); k++) {
@@ -133,24 +146,128 @@ static void split_b(const struct tc_product *p, uint8_t (*columns)[TC_ROW_MAX], 
     }
 }
 
-/* 16 rows of a part of D's columns. */
-static void float_rows(const struct tc_product *p, struct tc_part *part, unsigned first, unsigned bank,
-                       const struct tc_columns b[TC_COLUMNS / MMA_N], int32_t frac)
+static struct mma_shape tile_shape(const struct tc_product *p, int32_t frac)
+{
+  return (struct mma_shape){.type = p->bytes == 1 ? (unsigned)MMA_BYTES : p->format_a, .format_a = p->format_a,
+                            .format_b = p->format_b, .negate_a = p->negate_a, .negate_b = p->negate_b,
+                            .f32 = p->d == TC_D_F32, .depth = p->depth, .block = p->depth, .frac = frac};
+}
+
+/* Rows or columns of FP4 as words, whose order fp4_take has. */
+enum { FP4_WORDS = FP4_DEPTH / 8 };
+static void fp4_words(uint32_t *out, unsigned n, uint8_t (*rows)[TC_ROW_MAX])
+{
+  for (unsigned i = 0; i < n; i++)
+    for (unsigned t = 0; t < FP4_WORDS; t++) memcpy(&out[t * n + i], rows[i] + t * sizeof *out, sizeof *out);
+}
+
+static void take_fp4_columns(const struct tc_product *p, uint8_t (*columns)[TC_ROW_MAX], struct fp4_columns *b)
+{
+  _Alignas(64) uint32_t word[FP4_WORDS * MMA_N];
+  fp4_words(word, MMA_N, columns);
+  fp4_take(b->twice[0], word, MMA_N, p->row_bytes / 4, p->negate_a != p->negate_b);
+}
+
+/* The columns of B, taken as tiles if they meet whole rows of A. */
+static void take_columns(const struct tc_product *p, struct tc_operands *o, struct tc_columns b[], int32_t frac)
+{
+  const struct mma_shape s = tile_shape(p, frac);
+  for (unsigned n = 0; n < p->columns; n += MMA_N) {
+    struct tc_columns *x = &b[n / MMA_N];
+    x->is_split = false;
+    if (p->sparse) continue;
+    if (p->fp4) {
+      take_fp4_columns(p, &o->b[n], &x->fp4);
+      continue;
+    }
+    mma_memory_words((uint32_t *)x->tile.word, MMA_N, o->b[n], sizeof o->b[n]);
+    mma_take_columns(&x->tile, &s);
+  }
+}
+
+static void take_rows(const struct tc_product *p, const struct tc_part *part, unsigned first, unsigned bank,
+                      struct mma_tile_rows *a, int32_t frac)
+{
+  const struct mma_shape s = tile_shape(p, frac);
+  mma_memory_words((uint32_t *)a->word, MMA_M, part->a[tc_row_of_a(p, first, bank)], sizeof part->a[0]);
+  mma_take_rows(a, &s);
+}
+
+/* D of 16 rows and eight columns, where it stays as it is: zeros. */
+static void tc_load_tile(const struct tc_product *p, struct tc_part *part, unsigned first, unsigned column,
+                         struct mma_sums *sums)
+{
+  uint32_t c[MMA_M][MMA_N] = {{0}};
+  for (unsigned i = 0; i < MMA_M; i++) {
+    const uint32_t *d = d_row(p, part, first + i, column);
+    if (d) load_d(c[i], d, p);
+  }
+  if (p->d == TC_D_F16)
+    for (unsigned i = 0; i < MMA_M; i++)
+      for (unsigned n = 0; n < MMA_N; n++) c[i][n] = f32_from_f16(c[i][n]);
+  for (unsigned n = 0; n < MMA_N; n++)
+    for (unsigned i = 0; i < MMA_M; i++) sums->c[n][i] = bits_f32(c[i][n]);
+}
+
+static void tc_store_tile(const struct tc_product *p, struct tc_part *part, unsigned first, unsigned column,
+                          const struct mma_sums *sums)
+{
+  uint32_t c[MMA_M][MMA_N];
+  for (unsigned n = 0; n < MMA_N; n++)
+    for (unsigned i = 0; i < MMA_M; i++) c[i][n] = f32_bits(sums->c[n][i]);
+  if (p->d == TC_D_F16)
+    for (unsigned i = 0; i < MMA_M; i++)
+      for (unsigned n = 0; n < MMA_N; n++) c[i][n] = f16_from_f32(c[i][n]);
+  for (unsigned i = 0; i < MMA_M; i++) {
+    uint32_t *d = d_row(p, part, first + i, column);
+    if (d) memcpy(d, c[i], sizeof c[i]);
+  }
+}
+
+/* D of 16 rows and eight columns by the host's arithmetic. False: the operands are not for that, D is as before. */
+static bool tc_tile(const struct tc_product *p, struct tc_part *part, unsigned first, unsigned column,
+                    struct mma_tile_rows *a, struct mma_tile_columns *b, int32_t frac)
+{
+  const struct mma_shape s = tile_shape(p, frac);
+  struct mma_sums sums;
+  tc_load_tile(p, part, first, column, &sums);
+  if (!mma_tile(&sums, a, b, &s)) return false;
+  tc_store_tile(p, part, first, column, &sums);
+  return true;
+}
+
+/* The same, whatever the operands are, of a row. */
+static void float_row(const struct tc_product *p, struct tc_part *part, const struct mma_a *a, unsigned first,
+                      unsigned i, unsigned column, const struct mma_b *b, int32_t frac)
 {
   const enum mma_type type = p->bytes == 1 ? MMA_F16 : (enum mma_type)p->format_a;
+  uint32_t c[MMA_N], *d = d_row(p, part, first + i, column);
+  if (!d) return;
+  load_d(c, d, p);
+  mma_block(c, a, i, b, 0, p->depth, type, p->d == TC_D_F32, frac);
+  memcpy(d, c, sizeof c);
+}
+
+/* 16 rows of a part of D's columns. */
+static void float_rows(const struct tc_product *p, struct tc_part *part, unsigned first, unsigned bank,
+                       uint8_t (*columns)[TC_ROW_MAX], struct tc_columns b[TC_COLUMNS / MMA_N], int32_t frac)
+{
   const unsigned width = p->columns / p->banks;
+  struct mma_tile_rows rows;
   struct mma_b chosen;
   struct mma_a a;
-  split_a(p, &part->a[tc_row_of_a(p, first, bank)], &a);
-  for (unsigned i = 0; i < MMA_M; i++) {
-    uint8_t from[TC_ROW_MAX];
-    row_choice(p, part->memory, first + i, bank, from);
-    for (unsigned n = bank * width; n < (bank + 1) * width; n += MMA_N) {
-      uint32_t c[MMA_N], *d = d_row(p, part, first + i, n);
-      if (!d) continue;
-      load_d(c, d, p);
-      mma_block(c, &a, i, choose(p, &b[n / MMA_N], from, &chosen), 0, p->depth, type, p->d == TC_D_F32, frac);
-      memcpy(d, c, sizeof c);
+  bool is_split = false;
+  if (!p->sparse) take_rows(p, part, first, bank, &rows, frac);
+  for (unsigned n = bank * width; n < (bank + 1) * width; n += MMA_N) {
+    struct tc_columns *x = &b[n / MMA_N];
+    if (!p->sparse && tc_tile(p, part, first, n, &rows, &x->tile, frac)) continue;
+    if (!is_split) split_a(p, &part->a[tc_row_of_a(p, first, bank)], &a);
+    is_split = true;
+    split_b(p, &columns[n], x);
+    for (unsigned i = 0; i < MMA_M; i++) {
+      uint8_t from[TC_ROW_MAX];
+      row_choice(p, part->memory, first + i, bank, from);
+      float_row(p, part, &a, first, i, n, choose(p, x, from, &chosen), frac);
     }
   }
 }
@@ -158,10 +275,11 @@ static void float_rows(const struct tc_product *p, struct tc_part *part, unsigne
 static void float_product(const struct tc_product *p, struct tc_operands *o, int32_t frac)
 {
   struct tc_columns b[TC_COLUMNS / MMA_N];
-  for (unsigned n = 0; n < p->columns; n += MMA_N) split_b(p, &o->b[n], &b[n / MMA_N]);
+  take_columns(p, o, b, frac);
   for (unsigned t = 0; t < p->ctas * p->rows; t += MMA_M) {
     struct tc_part *part = &o->part[t / p->rows];
-    for (unsigned bank = 0; bank < p->banks; bank++) float_rows(p, part, t % p->rows, bank, b, frac);
+    for (unsigned bank = 0; bank < p->banks; bank++)
+      float_rows(p, part, t % p->rows, bank, o->b, b, frac);
   }
 }
 
@@ -233,41 +351,112 @@ static void scaled_nibbles(const struct tc_product *p, const struct tc_scales *s
   }
 }
 
-/* 16 rows of a part of D's columns. `nibbles`: B as it is, for FP4. */
-static void scaled_rows(const struct tc_product *p, struct tc_part *part, unsigned first, unsigned bank,
-                        const struct tc_columns b[TC_COLUMNS / MMA_N], uint8_t (*nibbles)[TC_ROW_MAX],
-                        const struct tc_scales *scales, int32_t frac, struct fp4_scaling how)
+static void take_fp4_rows(const struct tc_product *p, uint8_t (*rows)[TC_ROW_MAX], const struct tc_scales *s,
+                          unsigned bank, struct fp4_scaling how, struct fp4_rows *a)
 {
-  const unsigned width = p->columns / p->banks;
-  uint8_t(*rows)[TC_ROW_MAX] = &part->a[tc_row_of_a(p, first, bank)];
-  struct mma_b chosen;
-  struct mma_a a;
-  a.special = false;
-  if (!p->fp4) split_a(p, rows, &a);
-  for (unsigned i = 0; i < MMA_M; i++) {
-    uint8_t from[TC_ROW_MAX];
-    row_choice(p, part->memory, first + i, bank, from);
-    for (unsigned n = bank * width; n < (bank + 1) * width; n += MMA_N) {
-      uint32_t c[MMA_N], *d = d_row(p, part, first + i, n);
-      load_d(c, d, p);
-      if (p->fp4) scaled_nibbles(p, scales, rows[i], nibbles, from, i, n, how, c);
-      else scaled_bytes(p, scales, &a, choose(p, &b[n / MMA_N], from, &chosen), i, n, frac, c);
-      memcpy(d, c, sizeof c);
-    }
+  _Alignas(64) uint32_t word[FP4_WORDS * MMA_M];
+  fp4_words(word, MMA_M, rows);
+  fp4_take(a->twice[0], word, MMA_M, p->row_bytes / 4, false);
+  a->nan = false;
+  for (unsigned i = 0; i < MMA_M; i++)
+    fp4_take_scales(a->sig[0], a->exp[0], &a->nan, i, MMA_M, s->a[i][bank], 2 * p->depth / FP4_GROUP, how);
+}
+
+/* What 16 rows of a scaled product are, as far as it is known. */
+struct scaled_rows {
+  struct tc_part *part;
+  unsigned first, bank;
+  const struct tc_scales *scales;
+  int32_t frac;
+  struct fp4_scaling how;
+  bool tiles;                /* the rows are for the fast way, and here: */
+  struct mma_tile_rows tile; /* bytes, */
+  struct fp4_rows fp4;       /* FP4 */
+  struct mma_a split;        /* for the other way */
+  bool is_split;
+};
+
+static void take_scaled_rows(const struct tc_product *p, struct scaled_rows *x)
+{
+  uint32_t scale[MMA_M];
+  x->is_split = false;
+  x->tiles = !p->sparse;
+  if (p->sparse) return;
+  if (p->fp4) {
+    take_fp4_rows(p, &x->part->a[tc_row_of_a(p, x->first, x->bank)], x->scales, x->bank, x->how, &x->fp4);
+    return;
   }
+  const struct mma_shape s = tile_shape(p, x->frac);
+  take_rows(p, x->part, x->first, x->bank, &x->tile, x->frac);
+  for (unsigned i = 0; i < MMA_M; i++) scale[i] = (uint32_t)x->scales->a[i][x->bank];
+  x->tiles = mma_scale_rows(&x->tile, scale, &s);
+}
+
+/* D of these rows and eight columns of FP4 by the host's arithmetic. False: the operands are not for that. */
+static bool scaled_fp4_tile(const struct tc_product *p, const struct scaled_rows *x, unsigned n, struct fp4_columns *b)
+{
+  const unsigned groups = 2 * p->depth / FP4_GROUP;
+  struct mma_sums sums;
+  b->nan = false;
+  for (unsigned j = 0; j < MMA_N; j++)
+    fp4_take_scales(b->sig[0], b->exp[0], &b->nan, j, MMA_N, x->scales->b[n + j], groups, x->how);
+  tc_load_tile(p, x->part, x->first, n, &sums);
+  if (!fp4_tile(&sums, &x->fp4, b, groups, x->how)) return false;
+  tc_store_tile(p, x->part, x->first, n, &sums);
+  return true;
+}
+
+/* The same of bytes and of FP4. */
+static bool scaled_tile(const struct tc_product *p, struct scaled_rows *x, unsigned n, struct tc_columns *b)
+{
+  if (!x->tiles) return false;
+  if (p->fp4) return scaled_fp4_tile(p, x, n, &b->fp4);
+  const struct mma_shape s = tile_shape(p, x->frac);
+  struct mma_tile_columns columns = b->tile;
+  uint32_t scale[MMA_N];
+  for (unsigned j = 0; j < MMA_N; j++) scale[j] = (uint32_t)x->scales->b[n + j];
+  return mma_scale_columns(&columns, scale, &s) && tc_tile(p, x->part, x->first, n, &x->tile, &columns, x->frac);
+}
+
+/* The same row by row, whatever the operands are. */
+static void scaled_row(const struct tc_product *p, struct scaled_rows *x, unsigned i, unsigned n, struct tc_columns *b,
+                       uint8_t (*columns)[TC_ROW_MAX])
+{
+  uint8_t(*rows)[TC_ROW_MAX] = &x->part->a[tc_row_of_a(p, x->first, x->bank)];
+  uint32_t c[MMA_N], *d = d_row(p, x->part, x->first + i, n);
+  uint8_t from[TC_ROW_MAX];
+  row_choice(p, x->part->memory, x->first + i, x->bank, from);
+  load_d(c, d, p);
+  if (p->fp4) {
+    scaled_nibbles(p, x->scales, rows[i], columns, from, i, n, x->how, c);
+  } else {
+    struct mma_b chosen;
+    if (!x->is_split) split_a(p, rows, &x->split);
+    x->is_split = true;
+    split_b(p, &columns[n], &b[n / MMA_N]);
+    scaled_bytes(p, x->scales, &x->split, choose(p, &b[n / MMA_N], from, &chosen), i, n, x->frac, c);
+  }
+  memcpy(d, c, sizeof c);
 }
 
 void SEM_NAME(tc_multiply_scaled)(const struct tc_product *p, struct tc_operands *o, int32_t frac,
                                   struct fp4_scaling how)
 {
+  const unsigned width = p->columns / p->banks;
   struct tc_columns b[TC_COLUMNS / MMA_N];
   struct tc_scales scales;
-  for (unsigned n = 0; n < p->columns && !p->fp4; n += MMA_N) split_b(p, &o->b[n], &b[n / MMA_N]);
+  take_columns(p, o, b, frac);
   for (unsigned t = 0; t < p->ctas * p->rows; t += MMA_M) {
-    struct tc_part *part = &o->part[t / p->rows];
-    const unsigned first = t % p->rows;
-    load_scales(&scales, p, part, first);
-    for (unsigned bank = 0; bank < p->banks; bank++) scaled_rows(p, part, first, bank, b, o->b, &scales, frac, how);
+    struct scaled_rows x = {.part = &o->part[t / p->rows], .first = t % p->rows, .scales = &scales, .frac = frac,
+                            .how = how};
+    load_scales(&scales, p, x.part, x.first);
+    for (x.bank = 0; x.bank < p->banks; x.bank++) {
+      take_scaled_rows(p, &x);
+      for (unsigned n = x.bank * width; n < (x.bank + 1) * width; n += MMA_N) {
+        if (scaled_tile(p, &x, n, &b[n / MMA_N])) continue;
+        for (unsigned i = 0; i < MMA_M; i++) scaled_row(p, &x, i, n, b, o->b);
+      }
+    }
   }
 }
 
