@@ -47,7 +47,7 @@ WALL=20 # real seconds per processor second before a run counts as hanging
 verdict() {
   if grep -qE '\b(FAIL|FAILED|INCORRECT)\b|: Failed\b|[Mm]ismatch(es)? |[Tt]est failed|Percent: [1-9]' "$1"; then
     echo failed
-  elif grep -qE '\b(PASS|PASSED|OK|SUCCESS|succeeded|CORRECT)\b|[Pp]assed|Percent: 0$|[Ss]uccess|validates|[Vv]erified|All good' "$1"; then
+  elif grep -qE '\b(PASS|PASSED|Pass|OK|SUCCESS|succeeded|CORRECT)\b|[Pp]assed|Percent: 0$|[Ss]uccess|validates|[Vv]erified|All good' "$1"; then
     echo passed
   else
     echo -
