@@ -21,14 +21,14 @@
 #include "func/sass/sem_fp_part.h"
 #include "func/sass/tc_product.h"
 
-/* Eight columns of B, as deep as two rows of A; of a dense product as what tc_tile or fp4_tile multiplies, too. */
+/* Eight columns of B: of a dense product as what mma_tile or fp4_tile multiplies, of a sparse one, as deep as two rows
+ * of A, in halves. */
 struct tc_columns {
   union {
     struct mma_tile_columns tile;
     struct fp4_columns fp4;
+    struct mma_b half[2];
   };
-  struct mma_b half[2];
-  bool is_split; /* into halves */
 };
 
 /* ---- D ------------------------------------------------------------------------------------------ */
@@ -89,13 +89,13 @@ static void row_choice(const struct tc_product *p, const struct tensor_memory *t
 }
 
 /* The part of eight columns that a row meets. */
-static const struct mma_b *choose(const struct tc_product *p, const struct tc_columns *all,
+static const struct mma_b *choose(const struct tc_product *p, const struct mma_b all[2],
                                   const uint8_t from[TC_ROW_MAX], struct mma_b *chosen)
 {
-  if (!p->sparse) return &all->half[0];
-  chosen->special = all->half[0].special || all->half[1].special;
+  if (!p->sparse) return &all[0];
+  chosen->special = all[0].special || all[1].special;
   for (unsigned k = 0; k < p->depth; k++) {
-    const struct mma_b *half = &all->half[from[k] / MMA_K];
+    const struct mma_b *half = &all[from[k] / MMA_K];
     const unsigned j = from[k] % MMA_K;
     memcpy(chosen->sig[k], half->sig[j], sizeof half->sig[j]);
     memcpy(chosen->exp[k], half->exp[j], sizeof half->exp[j]);
@@ -132,18 +132,25 @@ static void split_a(const struct tc_product *p, uint8_t (*rows)[TC_ROW_MAX], str
       a->special |= split(p, rows[i], k, p->format_a, p->negate_a, &a->bits[i][k], &a->sig[i][k], &a->exp[i][k]);
 }
 
-static void split_b(const struct tc_product *p, uint8_t (*columns)[TC_ROW_MAX], struct tc_columns *b)
+static void split_b(const struct tc_product *p, uint8_t (*columns)[TC_ROW_MAX], struct mma_b all[2])
 {
-  if (b->is_split) return;
-  b->is_split = true;
-  b->half[0].special = b->half[1].special = false;
+  all[0].special = all[1].special = false;
   for (unsigned n = 0; n < MMA_N; n++)
     for (unsigned k = 0; k < p->depth * (p->sparse ? 2 : 1); k++) {
-      struct mma_b *half = &b->half[k / MMA_K];
+      struct mma_b *half = &all[k / MMA_K];
       const unsigned j = k % MMA_K;
       half->special |= split(p, columns[n], k, p->format_b, p->negate_b, &half->bits[j][n], &half->sig[j][n],
                              &half->exp[j][n]);
     }
+}
+
+/* The halves of eight columns; those of a dense product, which seldom needs them, are made in `room`. */
+static const struct mma_b *halves_of(const struct tc_product *p, const struct tc_columns *x,
+                                     uint8_t (*columns)[TC_ROW_MAX], struct mma_b room[2])
+{
+  if (p->sparse) return x->half;
+  split_b(p, columns, room);
+  return room;
 }
 
 static struct mma_shape tile_shape(const struct tc_product *p, int32_t frac)
@@ -168,20 +175,20 @@ static void take_fp4_columns(const struct tc_product *p, uint8_t (*columns)[TC_R
   fp4_take(b->twice[0], word, MMA_N, p->row_bytes / 4, p->negate_a != p->negate_b);
 }
 
-/* The columns of B, taken as tiles if they meet whole rows of A. */
+/* Of a sparse product FP4 is taken as it is. */
 static void take_columns(const struct tc_product *p, struct tc_operands *o, struct tc_columns b[], int32_t frac)
 {
   const struct mma_shape s = tile_shape(p, frac);
   for (unsigned n = 0; n < p->columns; n += MMA_N) {
     struct tc_columns *x = &b[n / MMA_N];
-    x->is_split = false;
-    if (p->sparse) continue;
-    if (p->fp4) {
+    if (p->sparse) {
+      if (!p->fp4) split_b(p, &o->b[n], x->half);
+    } else if (p->fp4) {
       take_fp4_columns(p, &o->b[n], &x->fp4);
-      continue;
+    } else {
+      mma_memory_words((uint32_t *)x->tile.word, MMA_N, o->b[n], sizeof o->b[n]);
+      mma_take_columns(&x->tile, &s);
     }
-    mma_memory_words((uint32_t *)x->tile.word, MMA_N, o->b[n], sizeof o->b[n]);
-    mma_take_columns(&x->tile, &s);
   }
 }
 
@@ -254,20 +261,21 @@ static void float_rows(const struct tc_product *p, struct tc_part *part, unsigne
 {
   const unsigned width = p->columns / p->banks;
   struct mma_tile_rows rows;
-  struct mma_b chosen;
+  struct mma_b room[2], chosen;
   struct mma_a a;
   bool is_split = false;
+  a.special = false; /* for the compiler, which does not see that they are split first */
   if (!p->sparse) take_rows(p, part, first, bank, &rows, frac);
   for (unsigned n = bank * width; n < (bank + 1) * width; n += MMA_N) {
     struct tc_columns *x = &b[n / MMA_N];
     if (!p->sparse && tc_tile(p, part, first, n, &rows, &x->tile, frac)) continue;
     if (!is_split) split_a(p, &part->a[tc_row_of_a(p, first, bank)], &a);
     is_split = true;
-    split_b(p, &columns[n], x);
+    const struct mma_b *halves = halves_of(p, x, &columns[n], room);
     for (unsigned i = 0; i < MMA_M; i++) {
       uint8_t from[TC_ROW_MAX];
       row_choice(p, part->memory, first + i, bank, from);
-      float_row(p, part, &a, first, i, n, choose(p, x, from, &chosen), frac);
+      float_row(p, part, &a, first, i, n, choose(p, halves, from, &chosen), frac);
     }
   }
 }
@@ -419,24 +427,23 @@ static bool scaled_tile(const struct tc_product *p, struct scaled_rows *x, unsig
 }
 
 /* The same row by row, whatever the operands are. */
-static void scaled_row(const struct tc_product *p, struct scaled_rows *x, unsigned i, unsigned n, struct tc_columns *b,
-                       uint8_t (*columns)[TC_ROW_MAX])
+static void scaled_columns(const struct tc_product *p, struct scaled_rows *x, unsigned n, struct tc_columns *b,
+                           uint8_t (*columns)[TC_ROW_MAX])
 {
   uint8_t(*rows)[TC_ROW_MAX] = &x->part->a[tc_row_of_a(p, x->first, x->bank)];
-  uint32_t c[MMA_N], *d = d_row(p, x->part, x->first + i, n);
-  uint8_t from[TC_ROW_MAX];
-  row_choice(p, x->part->memory, x->first + i, x->bank, from);
-  load_d(c, d, p);
-  if (p->fp4) {
-    scaled_nibbles(p, x->scales, rows[i], columns, from, i, n, x->how, c);
-  } else {
-    struct mma_b chosen;
-    if (!x->is_split) split_a(p, rows, &x->split);
-    x->is_split = true;
-    split_b(p, &columns[n], &b[n / MMA_N]);
-    scaled_bytes(p, x->scales, &x->split, choose(p, &b[n / MMA_N], from, &chosen), i, n, x->frac, c);
+  struct mma_b room[2], chosen;
+  const struct mma_b *halves = p->fp4 ? NULL : halves_of(p, b, &columns[n], room);
+  if (!p->fp4 && !x->is_split) split_a(p, rows, &x->split);
+  x->is_split = true;
+  for (unsigned i = 0; i < MMA_M; i++) {
+    uint32_t c[MMA_N], *d = d_row(p, x->part, x->first + i, n);
+    uint8_t from[TC_ROW_MAX];
+    row_choice(p, x->part->memory, x->first + i, x->bank, from);
+    load_d(c, d, p);
+    if (p->fp4) scaled_nibbles(p, x->scales, rows[i], columns, from, i, n, x->how, c);
+    else scaled_bytes(p, x->scales, &x->split, choose(p, halves, from, &chosen), i, n, x->frac, c);
+    memcpy(d, c, sizeof c);
   }
-  memcpy(d, c, sizeof c);
 }
 
 void SEM_NAME(tc_multiply_scaled)(const struct tc_product *p, struct tc_operands *o, int32_t frac,
@@ -453,8 +460,7 @@ void SEM_NAME(tc_multiply_scaled)(const struct tc_product *p, struct tc_operands
     for (x.bank = 0; x.bank < p->banks; x.bank++) {
       take_scaled_rows(p, &x);
       for (unsigned n = x.bank * width; n < (x.bank + 1) * width; n += MMA_N) {
-        if (scaled_tile(p, &x, n, &b[n / MMA_N])) continue;
-        for (unsigned i = 0; i < MMA_M; i++) scaled_row(p, &x, i, n, b, o->b);
+        if (!scaled_tile(p, &x, n, &b[n / MMA_N])) scaled_columns(p, &x, n, &b[n / MMA_N], o->b);
       }
     }
   }
