@@ -7,6 +7,9 @@
 
 #include <cmocka.h>
 
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -257,7 +260,7 @@ static int with_assembler(void **state)
   snprintf(asked, sizeof asked, "%s/asked", assembler_dir);
   FILE *f = fopen(assembler, "w");
   if (!f || fputs(script, f) < 0 || fclose(f) || chmod(assembler, 0700)) return 1;
-  return setenv("WARPSTEP_PTXAS", assembler, 1);
+  return setenv("CUDA_CACHE_DISABLE", "1", 1) || setenv("WARPSTEP_PTXAS", assembler, 1);
 }
 
 static int without_assembler(void **state)
@@ -347,6 +350,197 @@ static void options_of_translations(void **state)
     if (strstr(q, unasked[i])) fail_msg("%s in %s", unasked[i], q);
 }
 
+/* ---- Translations that are kept ---- */
+
+static const char few_ptx[] = ".version 8.0\n// rdc.sm_86\n", other_ptx[] = ".version 8.1\n// rdc.sm_86\n";
+
+/* The translations in the cache, their bytes, and the path of the last one seen. */
+static size_t kept(const char *dir, unsigned *n, char *path)
+{
+  size_t bytes = 0;
+  struct dirent *e;
+  DIR *d = opendir(dir);
+  *n = 0;
+  while (d && (e = readdir(d))) {
+    char at[300];
+    struct stat s;
+    if (e->d_name[0] == '.' || strcmp(e->d_name, "theirs") == 0) continue;
+    snprintf(at, sizeof at, "%s/%.200s", dir, e->d_name);
+    if (stat(at, &s) != 0) continue;
+    bytes += (size_t)s.st_size;
+    ++*n;
+    if (path) strcpy(path, at);
+  }
+  if (d) closedir(d);
+  return bytes;
+}
+
+/* Whether the text was given to the assembler to be loaded; its kernels run as they should either way. */
+static bool was_assembled(const char *ptx, unsigned registers)
+{
+  char log[200] = "";
+  int option[] = {INFO, INFO_BYTES, VERBOSE, MAX_REGISTERS};
+  void *value[] = {log, (void *)sizeof log, (void *)1, (void *)(size_t)registers};
+  CUmodule m;
+  questions();
+  OK(cuModuleLoadDataEx(&m, ptx, registers ? 4 : 3, option, value));
+  check_rdc(m, 1, 70);
+  OK(cuModuleUnload(m));
+  assert_string_equal(log, "ptxas info: 7 registers\n"); /* said again when it was kept */
+  return questions()[0] != '\0';
+}
+
+static void change_file(const char *path, long at, const char *with, size_t bytes)
+{
+  FILE *f = fopen(path, "r+b");
+  assert_non_null(f);
+  assert_int_equal(fseek(f, at, at < 0 ? SEEK_END : SEEK_SET), 0);
+  assert_int_equal(fwrite(with, 1, bytes, f), bytes);
+  fclose(f);
+}
+
+static void set_time(const char *path, time_t when)
+{
+  const struct timespec t[2] = {{.tv_sec = when}, {.tv_sec = when}};
+  assert_int_equal(utimensat(AT_FDCWD, path, t, 0), 0);
+}
+
+/* Removes the folder and those around it, up to the assembler's. */
+static void empty(const char *dir)
+{
+  char path[300], at[600];
+  struct dirent *e;
+  DIR *d = opendir(dir);
+  while (d && (e = readdir(d))) {
+    snprintf(at, sizeof at, "%s/%s", dir, e->d_name);
+    unlink(at);
+  }
+  if (d) closedir(d);
+  for (strcpy(path, dir); strcmp(path, assembler_dir) != 0; *strrchr(path, '/') = '\0') rmdir(path);
+}
+
+static void age(const char *dir, time_t when)
+{
+  char at[600];
+  struct dirent *e;
+  DIR *d = opendir(dir);
+  assert_non_null(d);
+  while ((e = readdir(d))) {
+    if (e->d_name[0] == '.') continue;
+    snprintf(at, sizeof at, "%s/%s", dir, e->d_name);
+    set_time(at, when);
+  }
+  closedir(d);
+}
+
+static void kept_translations(void **state)
+{
+  char dir[140], first[300], theirs[160], text[30];
+  unsigned n;
+  (void)state;
+  snprintf(dir, sizeof dir, "%s/a/b", assembler_dir);
+  setenv("CUDA_CACHE_PATH", dir, 1);
+  assert_true(was_assembled(few_ptx, 0)); /* off */
+  setenv("CUDA_CACHE_DISABLE", "0", 1);
+  assert_true(was_assembled(few_ptx, 0));
+  assert_false(was_assembled(few_ptx, 0));
+  const size_t bytes = kept(dir, &n, first);
+  assert_int_equal(n, 1);
+  assert_true(was_assembled(few_ptx, 40)); /* another option, another text, another assembler of the same name */
+  assert_false(was_assembled(few_ptx, 40));
+  assert_true(was_assembled(other_ptx, 0));
+  set_time(assembler, 1000);
+  assert_true(was_assembled(few_ptx, 0));
+  assert_false(was_assembled(few_ptx, 0));
+  kept(dir, &n, NULL);
+  assert_int_equal(n, 4);
+
+  setenv("CUDA_CACHE_MAXSIZE", "1", 1); /* nothing fits, and nothing goes */
+  assert_true(was_assembled(other_ptx, 0));
+  kept(dir, &n, NULL);
+  assert_int_equal(n, 4);
+  snprintf(text, sizeof text, "%zu", 2 * bytes + 100);
+  setenv("CUDA_CACHE_MAXSIZE", text, 1); /* room for two: what was used last stays, and files of others */
+  snprintf(theirs, sizeof theirs, "%s/theirs", dir);
+  FILE *f = fopen(theirs, "w");
+  assert_non_null(f);
+  fclose(f);
+  set_time(theirs, 1);
+  age(dir, 3);
+  set_time(first, 2);
+  assert_false(was_assembled(few_ptx, 0));
+  assert_true(was_assembled(other_ptx, 0));
+  assert_true(kept(dir, &n, NULL) <= 2 * bytes + 100);
+  assert_int_equal(n, 2);
+  assert_int_equal(access(theirs, F_OK), 0);
+  assert_int_not_equal(access(first, F_OK), 0);
+  assert_false(was_assembled(few_ptx, 0));
+  assert_false(was_assembled(other_ptx, 0));
+  unsetenv("CUDA_CACHE_MAXSIZE");
+  empty(dir);
+}
+
+/* Files of the cache are no more to be believed than any others. */
+static void damaged_translations(void **state)
+{
+  static const struct {
+    long at;
+    const char *with;
+    size_t bytes;
+  } damage[] = {{0, "x", 1},          /* the version */
+                {16, "\377", 1},      /* sizes: of the question, the log, the machine code */
+                {23, "\177", 1}, {31, "\377", 1}, {39, "\377", 1},
+                {40, "\0\0\0\0", 4}, /* the checksum */
+                {60, "#", 1},         /* the question: another one's answer */
+                {-5, "#", 1}};        /* the machine code */
+  char dir[140], path[300];
+  unsigned n;
+  (void)state;
+  snprintf(dir, sizeof dir, "%s/c", assembler_dir);
+  setenv("CUDA_CACHE_PATH", dir, 1);
+  assert_true(was_assembled(few_ptx, 0));
+  kept(dir, &n, path);
+  for (unsigned i = 0; i < sizeof damage / sizeof damage[0]; i++) {
+    change_file(path, damage[i].at, damage[i].with, damage[i].bytes);
+    if (!was_assembled(few_ptx, 0)) fail_msg("damage %u was not seen", i);
+    if (was_assembled(few_ptx, 0)) fail_msg("damage %u was not mended", i);
+  }
+  char other_dir[140], other[300]; /* a whole file of another text of this length under this name */
+  snprintf(other_dir, sizeof other_dir, "%s/d", assembler_dir);
+  setenv("CUDA_CACHE_PATH", other_dir, 1);
+  assert_true(was_assembled(other_ptx, 0));
+  kept(other_dir, &n, other);
+  assert_int_equal(rename(other, path), 0);
+  rmdir(other_dir);
+  setenv("CUDA_CACHE_PATH", dir, 1);
+  assert_true(was_assembled(few_ptx, 0));
+  for (long length = 0; length < 60; length += 7) {
+    assert_int_equal(truncate(path, length), 0);
+    assert_true(was_assembled(few_ptx, 0));
+  }
+  FILE *f = fopen(path, "ab");
+  assert_non_null(f);
+  fputc('#', f);
+  fclose(f);
+  assert_true(was_assembled(few_ptx, 0));
+  unlink(path);
+  assert_int_equal(mkdir(path, 0700), 0); /* no place for it: it is translated all the same */
+  assert_true(was_assembled(few_ptx, 0));
+  rmdir(path);
+  setenv("CUDA_CACHE_PATH", "/proc/no/such/folder", 1);
+  assert_true(was_assembled(few_ptx, 0));
+  unsetenv("CUDA_CACHE_PATH");
+  setenv("XDG_CACHE_HOME", dir, 1);
+  assert_true(was_assembled(few_ptx, 0));
+  assert_false(was_assembled(few_ptx, 0));
+  snprintf(path, sizeof path, "%s/warpstep/ptx", dir);
+  kept(path, &n, NULL);
+  assert_int_equal(n, 1);
+  empty(path);
+  unsetenv("XDG_CACHE_HOME");
+  setenv("CUDA_CACHE_DISABLE", "1", 1);
+}
+
 static void modules_of_ptx(void **state)
 {
   char log[200] = "";
@@ -387,7 +581,8 @@ int main(void)
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(machine_code),  cmocka_unit_test(objects_and_archives), cmocka_unit_test(fat_binaries),
       cmocka_unit_test(errors),        cmocka_unit_test(bad_arguments),        cmocka_unit_test(parts_of_ptx),
-      cmocka_unit_test(options_of_translations), cmocka_unit_test(modules_of_ptx),
+      cmocka_unit_test(options_of_translations), cmocka_unit_test(kept_translations),
+      cmocka_unit_test(damaged_translations), cmocka_unit_test(modules_of_ptx),
   };
   return cmocka_run_group_tests(tests, with_assembler, without_assembler);
 }

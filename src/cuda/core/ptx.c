@@ -11,6 +11,7 @@
 
 #include "base/host_memory.h"
 #include "cuda/core/modules.h"
+#include "cuda/core/ptx_cache.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/toolkit.h"
 #include "load/target.h"
@@ -144,33 +145,85 @@ static unsigned wanted_target(unsigned sm, const char *ptx)
   return sm | form << 16;
 }
 
-static int assemble(unsigned target, const struct scratch *t, const struct jit *jit)
+/* Of the search path; false: none. */
+static bool in_search_path(const char *program, char *path, size_t size)
+{
+  const char *at = getenv("PATH");
+  while (at && *at) {
+    const size_t bytes = strcspn(at, ":");
+    int n = snprintf(path, size, "%.*s/%s", (int)bytes, bytes ? at : ".", program);
+    if (bytes < PATH_MAX && n > 0 && (size_t)n < size && access(path, X_OK) == 0) return true;
+    at += bytes + (at[bytes] == ':');
+  }
+  return false;
+}
+
+static bool find_assembler(char *path, size_t size)
+{
+  static const char usual[] = "/usr/local/cuda/bin/ptxas";
+  const char *chosen = getenv("WARPSTEP_PTXAS");
+  if (chosen && !strchr(chosen, '/')) return in_search_path(chosen, path, size);
+  if (!chosen && in_search_path("ptxas", path, size)) return true;
+  if (chosen || access(usual, X_OK) == 0) {
+    int n = snprintf(path, size, "%s", chosen ? chosen : usual);
+    return n > 0 && (size_t)n < size && access(path, X_OK) == 0;
+  }
+  return toolkit_beside("ptxas", path, size);
+}
+
+static void add_options(struct arguments *a, unsigned target, const struct jit *jit)
+{
+  static const char *const levels[] = {"-O0", "-O1", "-O2", "-O3", "-O4"};
+  const unsigned threads = jit->max_threads ? jit->max_threads : jit->threads_per_block;
+  add(a, "ptxas");
+  add_target(a, jit->target ? jit->target : target);
+  add_number(a, "-maxrregcount=", jit->max_registers);
+  add_number(a, "-maxntid=", threads);
+  add_number(a, "-minnctapersm=", jit->min_ctas);
+  if (jit->opt_level) add(a, levels[jit->opt_level - 1]);
+  if (jit->override_directives) add(a, "-override-directive-values");
+  if (jit->relocatable) add(a, "-c");
+  if (jit->debug) add(a, "-g");
+  if (jit->line_info) add(a, "-lineinfo");
+  if (jit->verbose) add(a, "-v");
+}
+
+/* The assembler's exit status, -1: it could not be started. The log is NULL where there is none, the machine code where
+ * the status is another than 0. */
+static int assemble(const char *assembler, struct arguments *a, const struct scratch *t, struct ptx_answer *out)
+{
+  add(a, t->ptx);
+  add(a, "-o");
+  add(a, t->cubin);
+  int status = run_assembler(assembler, a->argv, t->log);
+  out->log = read_whole(t->log, &out->log_bytes);
+  if (status == 0) out->cubin = read_whole(t->cubin, &out->cubin_bytes);
+  return status;
+}
+
+/* As assemble(), from what was kept where it was asked before. False: there is nowhere to put the text. */
+static bool translate(unsigned target, const char *ptx, const struct jit *jit, struct ptx_answer *out, int *status)
 {
   struct arguments a = {.n = 0};
-  const unsigned threads = jit->max_threads ? jit->max_threads : jit->threads_per_block;
-  char opt[16];
-  add(&a, "ptxas");
-  add_target(&a, jit->target ? jit->target : target);
-  add_number(&a, "-maxrregcount=", jit->max_registers);
-  add_number(&a, "-maxntid=", threads);
-  add_number(&a, "-minnctapersm=", jit->min_ctas);
-  snprintf(opt, sizeof opt, "-O%d", jit->opt_level - 1);
-  if (jit->opt_level) add(&a, opt);
-  if (jit->override_directives) add(&a, "-override-directive-values");
-  if (jit->relocatable) add(&a, "-c");
-  if (jit->debug) add(&a, "-g");
-  if (jit->line_info) add(&a, "-lineinfo");
-  if (jit->verbose) add(&a, "-v");
-  add(&a, t->ptx);
-  add(&a, "-o");
-  add(&a, t->cubin);
-  const char *chosen = getenv("WARPSTEP_PTXAS");
-  if (chosen) return run_assembler(chosen, a.argv, t->log);
-  char beside[PATH_MAX];
-  int status = run_assembler("ptxas", a.argv, t->log);
-  if (status == -1) status = run_assembler("/usr/local/cuda/bin/ptxas", a.argv, t->log);
-  if (status == -1 && toolkit_beside("ptxas", beside, sizeof beside)) status = run_assembler(beside, a.argv, t->log);
-  return status;
+  struct scratch t;
+  char assembler[PATH_MAX];
+  *status = -1;
+  if (!make_scratch(&t)) return false;
+  bool written = write_text(t.ptx, ptx);
+  if (written && find_assembler(assembler, sizeof assembler)) {
+    add_options(&a, target, jit);
+    const struct ptx_question q = {assembler, (const char *const *)a.argv, ptx};
+    a.argv[a.n] = NULL;
+    const unsigned n_options = a.n;
+    *status = 0;
+    if (!ptx_cache_find(&q, out)) {
+      *status = assemble(assembler, &a, &t, out);
+      a.argv[n_options] = NULL;
+      if (*status == 0 && out->cubin && out->log) ptx_cache_keep(&q, out);
+    }
+  }
+  drop_scratch(&t);
+  return written;
 }
 
 /* One line: what ptxas says, or that the text is for other GPUs. */
@@ -189,34 +242,30 @@ static void explain_failure(unsigned sm, const char *ptx, int status, char *log)
 
 void *ptx_translate(unsigned sm, const char *ptx, struct jit *jit, size_t *bytes, CUresult *r)
 {
-  struct scratch t;
-  size_t log_bytes;
+  struct ptx_answer out = {.cubin = NULL};
+  int status;
   *r = CUDA_ERROR_INVALID_PTX;
   if (!strstr(ptx, ".version")) {
     *r = CUDA_ERROR_INVALID_IMAGE;
     return NULL;
   }
-  if (!make_scratch(&t) || !write_text(t.ptx, ptx)) {
+  if (!translate(wanted_target(sm, ptx), ptx, jit, &out, &status)) {
     *r = CUDA_ERROR_OUT_OF_MEMORY;
     return NULL;
   }
-  int status = assemble(wanted_target(sm, ptx), &t, jit);
-  char *log = read_whole(t.log, &log_bytes), *cubin = NULL;
   bool given = false;
-  if (log && log[0] && status != -1)
-    given = status ? jit_log_error(jit, log) : jit_log_info(jit, log);
+  if (out.log && out.log[0] && status != -1)
+    given = status ? jit_log_error(jit, out.log) : jit_log_info(jit, out.log);
   if (status == -1) {
     shim_say(
         "PTX must be translated for the simulated GPU, and there is no ptxas: install the CUDA "
         "toolkit (in Python: pip install nvidia-cuda-nvcc), set WARPSTEP_PTXAS, or ship machine code for sm_%u",
         sm);
     *r = CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
-  } else if (status == 0) {
-    cubin = read_whole(t.cubin, bytes);
-  } else if (!given && !jit->silent) {
-    explain_failure(sm, ptx, status, log);
+  } else if (status != 0 && !given && !jit->silent) {
+    explain_failure(sm, ptx, status, out.log);
   }
-  free(log);
-  drop_scratch(&t);
-  return cubin;
+  free(out.log);
+  *bytes = out.cubin_bytes;
+  return out.cubin;
 }
