@@ -89,7 +89,6 @@ static bool codes_mean_something(const struct tensor_map *m, struct err *e)
   if (m->rank > TENSOR_DIMS) return err_set(e, "rank %u; there are 1 to %d", m->rank, TENSOR_DIMS);
   if (m->type >= TENSOR_TYPE__N) return err_set(e, "type %u; there are 0 to %d", (unsigned)m->type, TENSOR_TYPE__N - 1);
   if (m->interleave > TENSOR_BY_32) return err_set(e, "interleave %u; there are 0 to 2", (unsigned)m->interleave);
-  if (m->atom > ATOM_64) return err_set(e, "atom %u of the swizzle; there are 0 to 3", (unsigned)m->atom);
   if ((m->kind != TENSOR_TILED || m->interleave != TENSOR_PLAIN) && m->rank < 3)
     return err_set(e, "rank %u; im2col and interleaved layouts have 3 to %d", m->rank, TENSOR_DIMS);
   return true;
@@ -106,7 +105,7 @@ bool tensor_map_read(struct tensor_map *m, const uint8_t in[TENSOR_MAP_READ], st
   *m = (struct tensor_map){
       .kind = k >> IM2COL_AT & 1 ? TENSOR_IM2COL + walk : TENSOR_TILED,
       .type = k >> TYPE_AT & 15, .rank = (k >> RANK_AT & 7) + 1,
-      .interleave = k >> INTERLEAVE_AT & 3, .swizzle = k >> SWIZZLE_AT & 3, .atom = k >> ATOM_AT & 7,
+      .interleave = k >> INTERLEAVE_AT & 3, .swizzle = k >> SWIZZLE_AT & 3, .atom = k >> ATOM_AT & 3,
       .nan_fill = k >> NAN_AT & 1, .tf32 = k >> TF32_AT & 1, .l2_promotion = k >> L2_AT & 3,
       .address = (uint64_t)w[WORD_ADDRESS + 1] << 32 | w[WORD_ADDRESS],
   };

@@ -9,7 +9,8 @@
  *   byte  0  address, 64 bits
  *         8  bit 0 im2col, 3:1 version, 1 (not looked at: maps that tensormap.replace makes of zeros work, too),
  *            6:4 rank - 1, 10:7 type, 12:11 interleave, 14:13 swizzle, 15 NaN fill, 16 TF32, 18:17 L2 promotion,
- *            21:19 atom of the swizzle, 24:23 * im2col: 1 W alone, 2 W of 128
+ *            20:19 atom of the swizzle, 21 the tensor has 128 KiB or more (CUTLASS, make_tma_copy_desc: drivers before
+ *            CUDA 13.2 set it for smaller ones, too; no result hangs on it here), 24:23 * im2col: 1 W alone, 2 W of 128
  *        12  strides of dimensions 1 to 4 in units of 16 bytes, low 32 bits each
  *        28  their high 4 bits, four bits each
  *        32  extents of dimensions 0 to 4, minus 1, 32 bits each
@@ -61,7 +62,7 @@ struct tensor_map {
 /* Dimensions with corners of their own: W alone where only W is walked, else all but channels and images. */
 unsigned tensor_map_spatial(const struct tensor_map *);
 void tensor_map_write(const struct tensor_map *, uint8_t out[TENSOR_MAP_BYTES]);
-/* false: a code that stands for nothing, of the rank, type, interleave or atom; *e names the field. */
+/* false: a code that stands for nothing, of the rank, type or interleave; *e names the field. */
 bool tensor_map_read(struct tensor_map *, const uint8_t in[TENSOR_MAP_READ], struct err *e);
 
 /* Whether copies can go by a map, which may be forged: the rules of cuTensorMapEncode* (CUDA Driver API 13.0) that a
