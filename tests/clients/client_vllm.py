@@ -56,16 +56,15 @@ def greedy(folder, prompt):
 
 
 def engine(folder, **options):
-    return LLM(
-        model=folder,
+    usual = dict(
         skip_tokenizer_init=True,
         dtype="float16",
         max_model_len=128,
         max_num_seqs=4,
         num_gpu_blocks_override=64,
         gpu_memory_utilization=0.5,
-        **options,
     )
+    return LLM(model=folder, **{**usual, **options})
 
 
 def written(llm):

@@ -30,9 +30,9 @@ SIZES = dict(
 )
 
 
-def model_of(config, kind=torch.float16, factor=3.0):
+def model_of(config, kind=torch.float16, factor=3.0, seed=7):
     """Random weights, rounded to `kind`'s numbers; matrices larger than usual, lest all tokens be equally likely."""
-    torch.manual_seed(7)
+    torch.manual_seed(seed)
     config._attn_implementation = "eager"
     model = tf.AutoModelForCausalLM.from_config(config).float().eval()
     with torch.no_grad():
@@ -169,7 +169,8 @@ def windows_and_soft_caps():
 
 
 def experts():
-    model = model_of(tf.MixtralConfig(num_local_experts=8, num_experts_per_tok=2, tie_word_embeddings=False, **SIZES))
+    # A model in which no token's second and third expert are nearly equally good: rounding would choose.
+    model = model_of(tf.MixtralConfig(num_local_experts=8, num_experts_per_tok=2, tie_word_embeddings=False, **SIZES), seed=8)
     compare(serve(saved(model)), model, 0.05)
 
 
