@@ -134,6 +134,34 @@ static void test_classes(void **state)
   wire_free(&w);
 }
 
+/* Requests and answers that both wait take turns, packet by packet: 512 bytes are four. */
+static void test_turns(void **state)
+{
+  (void)state;
+  struct wire_config c = {FEMTOS, LATENCY, 128, OVERHEAD, 100};
+  struct wire w;
+  struct wire_passage p;
+  wire_init(&w, &c);
+  for (unsigned i = 0; i < 3; i++) wire_push(&w, &(struct link_msg){.kind = LINK_DATA, .payload = 128, .tag = i}, NULL);
+  for (unsigned i = 10; i < 12; i++) wire_push(&w, &(struct link_msg){.kind = LINK_READ, .tag = i}, NULL);
+  static const unsigned order[] = {0, 10, 1, 11, 2};
+  for (unsigned i = 0; i < 5; i++) {
+    struct link_msg *m = wire_send(&w, wire_next(&w), &p);
+    assert_int_equal(m->tag, order[i]);
+    wire_pop(&w, m);
+  }
+  for (unsigned i = 0; i < 6; i++) wire_push(&w, &(struct link_msg){.kind = LINK_DATA, .payload = 128, .tag = i}, NULL);
+  for (unsigned i = 10; i < 12; i++) wire_push(&w, &(struct link_msg){.kind = LINK_WRITE, .payload = 512, .tag = i}, NULL);
+  static const unsigned wide[] = {0, 10, 1, 2, 3, 4, 11, 5};
+  for (unsigned i = 0; i < 8; i++) {
+    struct link_msg *m = wire_send(&w, wire_next(&w), &p);
+    assert_int_equal(m->tag, wide[i]);
+    wire_pop(&w, m);
+  }
+  assert_false(wire_busy(&w));
+  wire_free(&w);
+}
+
 /* --- players ------------------------------------------------------------------------------------- */
 
 /* A domain of one part with a port: sends what it is given, takes what comes, answers requests; `talk`: draws further
@@ -146,6 +174,7 @@ struct player {
   uint64_t seed, sum, n, bytes, lines;
   picos last;
   uint8_t data[LINE_OP_BYTES]; /* of the last answer */
+  unsigned pulls; /* reads of 128 bytes that it has yet to ask for, one for each answer */
   bool talk, slow, casts;
 };
 
@@ -227,6 +256,10 @@ static void player_hear(struct player *x, const struct link_msg *m, picos now)
   x->bytes += m->payload;
   x->last = now;
   if (m->kind == LINK_DATA && m->body == 64) memcpy(x->data, link_msg_body(m), 64);
+  if (m->kind == LINK_DATA && x->pulls) {
+    x->pulls--;
+    player_send(x, m->from, LINK_READ, 128, now);
+  }
   if (link_msg_class(m->kind) != LINK_REQUESTS) return;
   if (m->via) {
     player_answer_cast(x, m, now);
@@ -527,6 +560,31 @@ static void test_shared_uplink(void **state)
   rig_free(&r);
 }
 
+/* Two GPUs read from each other, 4096 lines under way each: a direction carries the lines of one and the requests of the
+ * other, and neither keeps the other one waiting. */
+static void test_reads_both_ways(void **state)
+{
+  (void)state;
+  enum { UNDER_WAY = 4096, LINES = 4 * MANY };
+  static const char *const of[] = {"dgx-a100", "hgx-h100", "2x-rtx-3090-nvlink"};
+  for (unsigned i = 0; i < 3; i++) {
+    struct rig r;
+    rig_build(&r, of[i], 1, 1);
+    const struct topology_hop hop = topology_next(r.t, 1, 1, 0, 0);
+    const double head = r.m.link[r.m.links[hop.link].group].overhead_bytes;
+    const double rate = (double)topology_rate(r.t, 1, 0) / 1e9 * (128 + head) / (128 + 2 * head);
+    for (unsigned p = 0; p < 2; p++) {
+      r.player[p].pulls = LINES - UNDER_WAY;
+      for (unsigned k = 0; k < UNDER_WAY; k++) player_send(&r.player[p], 1 - p, LINK_READ, 128, 0);
+    }
+    machine_run(r.machine, TIME_NEVER);
+    assert_int_equal(r.player[0].n, LINES + LINES);
+    assert_near(rate_to(&r, 0), rate);
+    assert_near(rate_to(&r, 1), rate);
+    rig_free(&r);
+  }
+}
+
 /* --- what links carried --------------------------------------------------------------------------- */
 
 /* Bytes are in the steps in which they pass: by the rate, to the byte. Steps double until the end fits. */
@@ -608,6 +666,7 @@ int main(void)
       cmocka_unit_test(test_ring),           cmocka_unit_test(test_rate),
       cmocka_unit_test(test_credits),        cmocka_unit_test(test_classes),
       cmocka_unit_test(test_latency_is_the_sum), cmocka_unit_test(test_rates_of_machines),
+      cmocka_unit_test(test_turns),          cmocka_unit_test(test_reads_both_ways),
       cmocka_unit_test(test_shared_uplink),  cmocka_unit_test(test_any_epoch_any_threads),
       cmocka_unit_test(test_cast_load),      cmocka_unit_test(test_cast_rates),
       cmocka_unit_test(test_casts_in_any_epoch), cmocka_unit_test(test_log_spreads),

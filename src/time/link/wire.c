@@ -82,15 +82,33 @@ picos wire_next(const struct wire *w)
   return earlier(ready(w, LINK_ACKS), earlier(ready(w, LINK_REQUESTS), ready(w, LINK_ANSWERS)));
 }
 
+/* Whose turn it is at `now`; LINK_CLASSES: nobody's. */
+static enum link_class arbitrate(const struct wire *w, picos now)
+{
+  if (ready(w, LINK_ACKS) <= now) return LINK_ACKS;
+  const bool request = ready(w, LINK_REQUESTS) <= now, answer = ready(w, LINK_ANSWERS) <= now;
+  if (request && answer) return w->ahead < 0 ? LINK_REQUESTS : LINK_ANSWERS;
+  return request ? LINK_REQUESTS : answer ? LINK_ANSWERS : LINK_CLASSES;
+}
+
+/* n packets of a class go: they count while the other class waits, too. */
+static void take_turn(struct wire *w, enum link_class class, uint32_t n, picos now)
+{
+  if (class == LINK_ACKS) return;
+  const bool both = ready(w, class == LINK_REQUESTS ? LINK_ANSWERS : LINK_REQUESTS) <= now;
+  const int64_t step = class == LINK_REQUESTS ? (int64_t)n : -(int64_t)n;
+  w->ahead = both ? w->ahead + step : 0;
+}
+
 struct link_msg *wire_send(struct wire *w, picos now, struct wire_passage *p)
 {
   w->now = now;
   take_credits(w, now);
-  enum link_class class = LINK_CLASSES - 1;
-  while (class > LINK_REQUESTS && ready(w, class) > now) class--;
-  if (ready(w, class) > now) return NULL;
+  const enum link_class class = arbitrate(w, now);
+  if (class == LINK_CLASSES) return NULL;
   struct link_msg *m = link_ring_front(&w->waiting[class]);
   uint32_t n = packets(w, m);
+  take_turn(w, class, n, now);
   uint64_t bytes = m->payload + (uint64_t)n * w->cfg.overhead_bytes;
   w->stats.messages++;
   w->stats.packets += n;

@@ -7,7 +7,10 @@
  *   credits  packets, of requests and of answers each, that may be under way or at the receiver: one is taken when a
  *            packet goes, and comes back `latency` after the receiver has let it go. A message of more packets than
  *            there are credits goes when all are there
- *   order    first come first served; answers first where both classes could go. LINK_DONE passes all others
+ *   order    first come first served in a class; where requests and answers could both go they take turns, packet by
+ *            packet, answers first. Neither may go first at all times: of two nodes that read from each other, one's
+ *            requests would wait for its own answers to end, and the directions would be busy by turns. LINK_DONE
+ *            passes all others
  *   not modelled: errors and replay, several virtual channels of requests, widths that change
  */
 #ifndef WS_TIME_LINK_WIRE_H
@@ -39,6 +42,7 @@ struct wire {
   picos now; /* nothing happens before */
   uint64_t free_at_fs;
   uint32_t credit[LINK_CLASSES];
+  int64_t ahead; /* packets of requests that have gone more than of answers, while both waited */
   struct link_ring waiting[LINK_CLASSES];
   struct wire_credit *back; /* on their way; the last one comes first */
   uint32_t n_back, room_back;
