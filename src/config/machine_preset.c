@@ -59,6 +59,8 @@ static const struct field link_fields[] = {
     INT("latency_ns", struct link_params, latency_ns, 1, 1000000),
     INT("packet_bytes", struct link_params, packet_bytes, 32, 65536),
     INT("overhead_bytes", struct link_params, overhead_bytes, 0, 65536),
+    {"copy_packet_bytes", FIELD_INT, offsetof(struct link_params, copy_packet_bytes), 32, 65536, NULL, 0, true},
+    {"ack_bytes", FIELD_INT, offsetof(struct link_params, ack_bytes), 1, 65536, NULL, 0, true},
     INT("credits", struct link_params, credits, 1, 1u << 20),
     INT("reads", struct link_params, reads, 1, 1u << 20),
     {"peer", FIELD_BOOL, offsetof(struct link_params, peer), 0, 0, NULL, 0, false},
@@ -403,6 +405,7 @@ static bool read_link(struct reader *r, const config_setting_t *s)
   TRY(group_name(r, s, "link", l->name) && key_of(r, s, "link", key));
   TRY(read_fields(r, s, key, link_fields, N_LINK, l, "ends", &ends));
   if (!l->back_mbps) l->back_mbps = l->mbps;
+  if (!l->copy_packet_bytes) l->copy_packet_bytes = l->packet_bytes;
   snprintf(ends_key, sizeof ends_key, "%s.ends", key);
   TRY(v = sourced(r, ends, ends_key));
   const char *text = config_setting_get_string(v);
@@ -545,8 +548,8 @@ void machine_of_gpu(const char *preset, const struct params *p, struct machine_p
   /* The rates of the preset are those of payload. */
   m->link[0] = (struct link_params){.name = "pcie", .ends = "gpu0 cpu0", .kind = LINK_PCIE, .lanes = 1,
                                     .mbps = p->pcie_d2h_mbps, .back_mbps = p->pcie_h2d_mbps, .latency_ns = 350,
-                                    .packet_bytes = PACKET, .credits = PLENTY, .reads = PLENTY,
-                                    .atomics = LINK_ATOMICS_PCIE};
+                                    .packet_bytes = PACKET, .copy_packet_bytes = PACKET,
+                                    .credits = PLENTY, .reads = PLENTY, .atomics = LINK_ATOMICS_PCIE};
   m->links = ARENA_NEW(&m->memory, struct machine_link);
   *m->links = (struct machine_link){{0, 1}, 0};
 }

@@ -70,6 +70,8 @@ struct link_params {
   uint32_t back_mbps;  /* the other way */
   uint32_t latency_ns; /* last byte sent to last byte received, one way */
   uint32_t packet_bytes, overhead_bytes; /* most payload of a packet; what each has besides */
+  uint32_t copy_packet_bytes; /* most payload of a packet of copy engines */
+  uint32_t ack_bytes; /* of the acknowledgement of a write; 0: it rides on other packets */
   uint32_t credits; /* packets, of requests and of answers each, that a direction has under way or at its receiver */
   uint32_t reads;   /* requests for data that an end may have under way */
   bool peer;        /* GPUs may reach each other over it */

@@ -159,7 +159,7 @@ bool topology_multicasts(const struct topology *t, const unsigned *gpu, unsigned
 uint64_t link_payload_rate(const struct link_params *p, bool back)
 {
   uint64_t raw = (uint64_t)(back ? p->back_mbps : p->mbps) * p->lanes * 1000000;
-  return (uint64_t)((double)raw * p->packet_bytes / (p->packet_bytes + p->overhead_bytes));
+  return (uint64_t)((double)raw * p->copy_packet_bytes / (p->copy_packet_bytes + p->overhead_bytes));
 }
 
 /* Hops at a node are used at once; of the nodes behind them the first stands for all. */

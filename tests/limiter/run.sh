@@ -121,7 +121,9 @@ for n in 1, 2, 4:
     assert times[n].get("link_latency", 0) >= 0.97 * times[n]["all costs"] or "link_latency" not in times[n], (n, times[n])
 saved = times[3]["all costs"] - times[3]["link_latency"]
 assert abs(saved / (100 * 2 * (350 - least) / 1e3) - 1) < 0.03, (saved, least)
-assert "link_rate" not in times[3] and list(times[5]) == ["all costs"], times
+assert "link_rate" not in times[3], times
+# On its own memory: nothing but where refreshes of DRAM fall, as it begins at another time.
+assert all(abs(t / times[5]["all costs"] - 1) < 0.02 for t in times[5].values()), times
 P
   verdict 'what links cost' "$why"
   TMPDIR=$scratch "$bin" exec --machine 2x-rtx-3090-nvlink --quiet --threads 2 --what-if link_rate,link_latency "$scratch/linked" >"$scratch/two" 2>&1

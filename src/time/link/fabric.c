@@ -106,6 +106,8 @@ static struct wire_config config_of(const struct link_params *p, bool back)
   return (struct wire_config){.femtos_per_byte = div_up(1000000000, bytes_per_us),
                               .latency = (picos)p->latency_ns * 1000,
                               .packet_bytes = p->packet_bytes,
+                              .copy_packet_bytes = p->copy_packet_bytes,
+                              .ack_bytes = p->ack_bytes,
                               .overhead_bytes = p->overhead_bytes,
                               .credits = p->credits * p->lanes};
 }

@@ -2,10 +2,12 @@
 
 #include "base/arith.h"
 #include "base/host_memory.h"
+#include "time/link/link_port.h"
 
 void wire_init(struct wire *w, const struct wire_config *cfg)
 {
   *w = (struct wire){.cfg = *cfg};
+  if (!cfg->copy_packet_bytes) w->cfg.copy_packet_bytes = cfg->packet_bytes;
   for (unsigned c = 0; c < LINK_CLASSES; c++) w->credit[c] = cfg->credits;
 }
 
@@ -20,7 +22,8 @@ void wire_free(struct wire *w)
 static uint32_t packets(const struct wire *w, const struct link_msg *m)
 {
   if (m->kind == LINK_DONE) return 0;
-  return m->payload ? (uint32_t)div_up(m->payload, w->cfg.packet_bytes) : 1;
+  const uint32_t most = m->port == LINK_PORT_DMA ? w->cfg.copy_packet_bytes : w->cfg.packet_bytes;
+  return m->payload ? (uint32_t)div_up(m->payload, most) : 1;
 }
 
 /* Credits that it takes. */
@@ -73,7 +76,7 @@ static picos ready(const struct wire *w, enum link_class class)
 {
   const struct link_msg *m = link_ring_front(&w->waiting[class]);
   if (!m) return TIME_NEVER;
-  if (class == LINK_ACKS) return later(w->now, m->arrive);
+  if (class == LINK_ACKS && !w->cfg.ack_bytes) return later(w->now, m->arrive);
   return later(later(w->now, paid(w, class, price(w, m))), later(m->arrive, div_up(w->free_at_fs, 1000)));
 }
 
@@ -109,7 +112,7 @@ struct link_msg *wire_send(struct wire *w, picos now, struct wire_passage *p)
   struct link_msg *m = link_ring_front(&w->waiting[class]);
   uint32_t n = packets(w, m);
   take_turn(w, class, n, now);
-  uint64_t bytes = m->payload + (uint64_t)n * w->cfg.overhead_bytes;
+  uint64_t bytes = class == LINK_ACKS ? w->cfg.ack_bytes : m->payload + (uint64_t)n * w->cfg.overhead_bytes;
   w->stats.messages++;
   w->stats.packets += n;
   w->stats.payload += m->payload;
@@ -117,7 +120,7 @@ struct link_msg *wire_send(struct wire *w, picos now, struct wire_passage *p)
   w->stats.waited += now - m->arrive;
   w->credit[class] -= price(w, m);
   *p = (struct wire_passage){now + w->cfg.latency, later(now, m->last) + w->cfg.latency};
-  if (class == LINK_ACKS) return m;
+  if (class == LINK_ACKS && !bytes) return m;
   w->free_at_fs = later(later(w->free_at_fs, now * 1000) + bytes * w->cfg.femtos_per_byte, m->last * 1000);
   p->tail = div_up(w->free_at_fs, 1000) + w->cfg.latency;
   return m;

@@ -2,8 +2,8 @@
  *
  *   in       messages that wait at the sending end, each from a time on
  *   rate     a message holds the wire for its payload and, for each packet of it, the overhead; a request without
- *            payload is a packet, LINK_DONE is none. Its first byte is `latency` behind its start, its last behind its
- *            end
+ *            payload is a packet, LINK_DONE is none and takes ack_bytes. Its first byte is `latency` behind its start,
+ *            its last behind its end. Packets of copy engines may be larger than those of cores
  *   credits  packets, of requests and of answers each, that may be under way or at the receiver: one is taken when a
  *            packet goes, and comes back `latency` after the receiver has let it go. A message of more packets than
  *            there are credits goes when all are there
@@ -24,6 +24,8 @@ struct wire_config {
   uint32_t packet_bytes; /* >= 1 */
   uint32_t overhead_bytes;
   uint32_t credits;      /* >= 1 */
+  uint32_t copy_packet_bytes; /* of copy engines; 0: as others */
+  uint32_t ack_bytes;         /* that LINK_DONE takes; 0: it rides on other packets */
 };
 
 struct wire_credit {
