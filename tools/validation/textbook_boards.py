@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Textbook kernels on an RTX 2060, an RTX 3060 and an RTX 3080 beside what their authors' nvbench measured.
+"""Textbook kernels on six boards beside what their authors' nvbench measured.
 
     tools/validation/textbook_boards.py SOURCE WORK [--only TEXT] [--set KEY=VALUE] [--record]
 
@@ -17,7 +17,7 @@ import commented_csv
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = ROOT / "data/textbook_boards/nvbench.csv"
-ARCH = {"rtx-2060": "75", "rtx-3060": "86", "rtx-3080": "86"}
+ARCH = {"rtx-2060": "75", "rtx-3060": "86", "rtx-3080": "86", "rtx-3060ti": "86", "rtx-3070ti": "86", "gtx-1650": "75"}
 WARPSTEP = os.environ.get("BIN", str(ROOT / "build/warpstep"))
 
 
@@ -31,7 +31,7 @@ def program(source, work, preset):
 
 
 def simulated(path, row, settings):
-    command = [WARPSTEP, "exec", "--gpu", row["preset"], *(word for s in settings for word in ("--set", s)),
+    command = [WARPSTEP, "exec", "--gpu", row["preset"], "--clock", row["clock_mhz"], *(word for s in settings for word in ("--set", s)),
                str(path), row["kernel"], row["size"], row["threads"], row["launches"]]
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()[0])
 
