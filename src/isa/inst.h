@@ -147,6 +147,7 @@ struct inst_mem {
   bool late_address; /* its address is read as late as other sources of what waits in a queue */
   bool may_wait;  /* SYNCS.PHASECHK.TRYWAIT: its answer may come when the mbarrier's phase is over (effect.waits) */
   bool counts;    /* an atomic that adds to each word how many lanes name it (ATOMS.POPC.INC) */
+  bool floats;    /* an atomic on floating point */
   bool fill;      /* its first lane stores to consecutive bytes, as many as mem_effect.fill_bytes says */
   bool copy_map;  /* a copy of a box that a tensor map in memory describes */
   uint8_t copy;   /* enum mem_copy_way; not COPY_NONE: one for the whole warp, at uniform addresses */

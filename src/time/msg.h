@@ -100,7 +100,9 @@ struct mem_req {
   uint8_t kind;    /* enum req_kind */
   uint8_t sectors; /* mask of the line's sectors */
   uint8_t op;      /* enum mem_op; REQ_STRONG: what is performed */
-  uint8_t atomics, repeats; /* words that lanes update, most updates of one word: 64 bits are two */
+  uint8_t wide;             /* atomics: updates of 64 bits */
+  uint8_t repeats : 7;      /* … most of one word */
+  uint8_t floats : 1;       /* … that add floating point */
   uint8_t grid;    /* slot of the grid it is sent for; GRID_NONE: code, which grids share */
   uint8_t scope;   /* enum mem_scope; REQ_STRONG: whom it is ordered with */
   uint8_t to;      /* where its memory is: node of the machine + 1 (base/place.h); 0: here */

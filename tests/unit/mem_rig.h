@@ -99,7 +99,7 @@ static inline void ask_words(struct rig *r, unsigned sm, enum req_kind kind, enu
                  (struct mem_req){.arrive = at + r->params.noc_request_latency * r->clock,
                                   .line = line, .from = (uint16_t)sm, .kind = (uint8_t)kind,
                                   .op = (uint8_t)op, .sectors = (uint8_t)sectors,
-                                  .atomics = op == MEM_ATOMIC || op == MEM_RED, .repeats = op == MEM_ATOMIC || op == MEM_RED, .words = words});
+                                  .repeats = op == MEM_ATOMIC || op == MEM_RED, .words = words});
 }
 
 /* Whole sectors. */

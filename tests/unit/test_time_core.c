@@ -88,7 +88,7 @@ static void ask(struct player *x, picos now)
   bool last = x->step == STEPS;
   req_queue_push(&x->out, (struct mem_req){.arrive = now + x->request_time, .line = line_of(x), .txn = 7,
                                            .from = (uint16_t)x->core.id, .kind = last ? REQ_STRONG : REQ_READ,
-                                           .sectors = last ? 1 : 0xf, .op = last ? MEM_RED : MEM_LOAD, .atomics = last,
+                                           .sectors = last ? 1 : 0xf, .op = last ? MEM_RED : MEM_LOAD,
                                            .repeats = last, .grid = (uint8_t)x->cta.grid, .scope = SCOPE_GPU});
   x->insts++;
 }

@@ -151,15 +151,15 @@ static void tag_banks(void **state)
   assert_int_equal(coalescer_tag_passes(&t, &p.l1_tag_bank_masks), 1);
 }
 
-/* Updates of a warp's atomics in each line, most of one word; 64 bits are two words for the first lane. */
+/* Updates of 64 bits by a warp's atomics in each line, most of one word. */
 static void atomic_words(void **state)
 {
   (void)state;
   static const struct {
-    unsigned stride, bytes, lines, words, repeats;
+    unsigned stride, bytes, lines, wide, repeats;
   } row[] = {
-      {4, 4, 1, 32, 1},  {0, 4, 1, 32, 32}, {8, 8, 2, 32, 1},  {0, 8, 1, 33, 32},
-      {8, 4, 2, 16, 1},  {2, 2, 1, 32, 2},  {16, 16, 4, 32, 1},
+      {4, 4, 1, 0, 1}, {0, 4, 1, 0, 32}, {8, 8, 2, 16, 1},   {0, 8, 1, 32, 32},
+      {8, 4, 2, 0, 1}, {2, 2, 1, 0, 2},  {16, 16, 4, 16, 1},
   };
   for (unsigned i = 0; i < sizeof row / sizeof row[0]; i++) {
     struct txn t = access_of(0x1000, row[i].stride, row[i].bytes, 0xffffffff);
@@ -167,7 +167,7 @@ static void atomic_words(void **state)
     coalesce_atomics(&t);
     assert_int_equal(t.n_lines, row[i].lines);
     for (unsigned k = 0; k < t.n_lines; k++) {
-      assert_int_equal(t.line[k].atomics, row[i].words);
+      assert_int_equal(t.line[k].wide, row[i].wide);
       assert_int_equal(t.line[k].repeats, row[i].repeats);
     }
   }

@@ -281,9 +281,10 @@ static void strides_spread(void **state)
     for (unsigned i = 0; i < r.params.l2_slices; i++) most = count[i] > most ? count[i] : most;
     if (most >= 170) fail_msg("stride 2^%u: %u of 4000 lines in one of 40 slices", shift, most);
   }
-  for (uint64_t block = 0; block < 100; block++) { /* a run of lines uses each slice once */
+  for (uint64_t block = 0; block < 100; block++) { /* forty runs of neighbours use each slice once */
+    const uint64_t together = r.params.l2_slice_lines;
     uint64_t seen = 0;
-    for (unsigned i = 0; i < 40; i++) seen |= 1ull << l2_place(&r.params, block * 40 + i).slice;
+    for (uint64_t i = 0; i < 40; i++) seen |= 1ull << l2_place(&r.params, (block * 40 + i) * together).slice;
     assert_int_equal(seen, (1ull << 40) - 1);
   }
 }
@@ -498,6 +499,40 @@ static void atomics_have_a_rate(void **state)
   rig_free(&r);
 }
 
+/* How long a request holds the unit: the longest of its sectors (and a cycle where there are several), its updates of
+ * 64 bits, and those of its most frequent word. By the measured cycles of a line of 32 words (5), of 16 doubles (16), of
+ * 32 lanes that add an integer (32) or floating point (96) to one word, of one lane (1). */
+static void atomics_hold_their_unit(void **state)
+{
+  (void)state;
+  struct rig r;
+  rig_build(&r, "rtx-3080");
+  static const struct { struct mem_req req; unsigned cycles; } row[] = {
+      {{.sectors = 0xf, .repeats = 1}, 5},
+      {{.sectors = 0x1, .repeats = 1}, 1},
+      {{.sectors = 0xa, .repeats = 1}, 3},
+      {{.sectors = 0xf, .repeats = 1, .wide = 16, .floats = 1}, 16},
+      {{.sectors = 0x1, .repeats = 32}, 32},
+      {{.sectors = 0x1, .repeats = 32, .floats = 1}, 96},
+      {{.sectors = 0x1, .repeats = 32, .wide = 32, .floats = 1}, 96},
+  };
+  struct l2_atomics u;
+  l2_atomics_init(&u, &r.params);
+  picos free_at = 0;
+  for (unsigned i = 0; i < sizeof row / sizeof *row; i++) {
+    assert_int_equal(l2_atomics_take(&u, &row[i].req, 0), free_at);
+    free_at += row[i].cycles * params_l2_clock_ps(&r.params);
+    assert_int_equal(u.free_at, free_at);
+  }
+  l2_atomics_free(&u);
+  u = (struct l2_atomics){0};
+  r.params.ideal_atomics = true;
+  l2_atomics_init(&u, &r.params);
+  assert_int_equal(l2_atomics_take(&u, &row[0].req, 0), 0);
+  assert_int_equal(u.free_at, 0);
+  l2_atomics_free(&u);
+}
+
 /* --- DRAM channel ------------------------------------------------------------------------------- */
 
 /* Two reads of one bank: of one row they follow by the bank group's rate, of two rows by tRC. */
@@ -673,21 +708,27 @@ static void residue_is_polynomial_division(void **state)
   }
 }
 
-/* Every hash, any number of slices: (slice, local) names the line, and runs cover each slice once. */
+/* Every hash, any number of slices and of lines that stay together: (slice, local) names the line, and back, and runs
+ * cover each slice once. */
 static void slices_are_a_partition(void **state)
 {
   (void)state;
   static const struct { unsigned slices, poly; } shape[] = {
       {32, 37}, {64, 67}, {24, 37}, {44, 67}, {48, 67}, {80, 131}, {96, 131}, {1, 3}, {10, 19}};
-  for (unsigned i = 0; i < sizeof shape / sizeof *shape; i++) {
+  static const uint32_t together[] = {1, 3, 4};
+  for (unsigned i = 0; i < 3 * sizeof shape / sizeof *shape; i++) {
     for (unsigned hash = 0; hash < L2_SLICE_HASH__N; hash++) {
-      struct params p = {.l2_slices = shape[i].slices, .l2_slice_hash = hash, .l2_slice_poly = shape[i].poly};
+      struct params p = {.l2_slices = shape[i / 3].slices, .l2_slice_hash = hash, .l2_slice_poly = shape[i / 3].poly,
+                         .l2_slice_lines = together[i % 3]};
+      const uint32_t run = p.l2_slice_lines;
       unsigned seen[128] = {0};
-      for (uint64_t line = 0; line < 200ull * p.l2_slices; line++) {
+      for (uint64_t line = 0; line < 60ull * run * p.l2_slices; line++) {
         struct l2_place at = l2_place(&p, line);
         assert_true(at.slice < p.l2_slices);
-        assert_int_equal(at.local, line / p.l2_slices);
-        assert_int_equal(seen[at.slice], at.local); /* one line of each run, in order */
+        assert_int_equal(at.local, line / run / p.l2_slices * run + line % run);
+        assert_int_equal(seen[at.slice], at.local); /* one piece of each run, in order */
+        assert_int_equal(l2_line_at(&p, at), line);
+        assert_int_equal(l2_place(&p, line - line % run).slice, at.slice); /* neighbours stay together */
         seen[at.slice]++;
       }
     }
@@ -701,7 +742,7 @@ static void ipoly_strides_have_no_conflicts(void **state)
   static const struct { unsigned slices, poly; } shape[] = {{16, 19}, {32, 37}, {64, 67}};
   for (unsigned i = 0; i < sizeof shape / sizeof *shape; i++) {
     struct params p = {.l2_slices = shape[i].slices, .l2_slice_hash = L2_SLICE_HASH_IPOLY,
-                       .l2_slice_poly = shape[i].poly};
+                       .l2_slice_poly = shape[i].poly, .l2_slice_lines = 1};
     for (unsigned shift = 0; shift < 20; shift++) {
       for (uint64_t block = 0; block < 8; block++) {
         uint64_t hit = 0;
@@ -832,6 +873,7 @@ int main(void)
       cmocka_unit_test(parts_take_two_passes),
       cmocka_unit_test(loads_and_stores_have_ports),
       cmocka_unit_test(atomics_have_a_rate),
+      cmocka_unit_test(atomics_hold_their_unit),
       cmocka_unit_test(rows_of_a_bank),
       cmocka_unit_test(writes_are_drained_together),
       cmocka_unit_test(refresh_closes_rows),

@@ -21,7 +21,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BIN = os.environ.get("BIN", str(ROOT / "build/warpstep"))
 SUITES = "textbook-rtx-2080ti,clocks-rtx-8000,gemm-rtx-a6000,tuning-rtx-a6000,tuning-a100,gemm-rtx-3090"
-KEYS = "launch.cta_latency,l2.atomic_lanes_x2,l2.dirty_permille,const.fl_bytes,noc.sm_request_bytes"
+KEYS = "launch.cta_latency,l2.atomic_interval,l2.dirty_permille,const.fl_bytes,noc.sm_request_bytes"
 FACTORS = (0.5, 2)
 
 

@@ -620,6 +620,12 @@ static enum mem_copy_way copy_way(const struct sass_inst *s)
   }
 }
 
+static bool atomic_of_floats(const struct sass_inst *s)
+{
+  const enum sass_atom_type type = sass_atom_type(s);
+  return type >= ATOM_F32 && type <= ATOM_BF16X8;
+}
+
 static void fill_mem(const struct sass_inst *s, struct inst *t)
 {
   static const uint8_t copy_op[COPY_WORK + 1] = {
@@ -641,6 +647,7 @@ static void fill_mem(const struct sass_inst *s, struct inst *t)
   t->mem.bytes = (uint8_t)data_bytes(s);
   t->mem.addr = address_kind(s);
   t->mem.image = t->mem.space == MEM_TEXTURE || sass_has(s, FLD_SURF_DIM);
+  t->mem.floats = atomic_of_floats(s);
   t->mem.counts = s->sem == SEM_ATOMS_POPC_INC || s->sem == SEM_ATOM_POPC_INC;
   t->mem.no_filter = s->sem == SEM_TLD || s->sem == SEM_TXQ;
   t->mem.strong = !near && (atomic || order.strong);

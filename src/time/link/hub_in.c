@@ -104,9 +104,9 @@ static void send_line(struct hub_in *h, unsigned number, unsigned i, picos now)
   requester_send(&h->r, now + h->request, name, from, to, op_of(j), number * TXN_LINES + i);
   if (j->m.kind != LINK_ATOMIC) return;
   struct mem_req *q = &h->r.out.slot[(h->r.out.head + h->r.out.n - 1) & (h->r.out.cap - 1)];
-  unsigned words = (unsigned)div_up(j->op.bytes, WORD_BYTES);
-  q->atomics = (uint8_t)earlier(UINT8_MAX, j->op.lanes * words);
-  q->repeats = repeats_of(&j->op);
+  enum { WIDE_BYTES = 8 };
+  q->wide = (uint8_t)earlier(UINT8_MAX, j->op.lanes * (j->op.bytes / WIDE_BYTES));
+  q->repeats = repeats_of(&j->op) & 0x7fu;
 }
 
 static struct gmem *image_for(const struct hub_in *h, const struct hub_job *j)

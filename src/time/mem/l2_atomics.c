@@ -11,8 +11,10 @@ void l2_atomics_init(struct l2_atomics *u, const struct params *p)
   const picos cycle = params_l2_clock_ps(p);
   *u = (struct l2_atomics){.cycle = cycle,
                            .interval = p->l2_atomic_interval * cycle,
+                           .float_interval = p->l2_atomic_float_interval * cycle,
+                           .sector = p->l2_atomic_sector_cycles * cycle,
+                           .wide = p->l2_atomic_wide_cycles * cycle,
                            .latency = p->l2_atomic_cycles * cycle,
-                           .lanes_x2 = p->l2_atomic_lanes_x2,
                            .ideal = p->ideal_atomics};
 }
 
@@ -25,7 +27,10 @@ void l2_atomics_free(struct l2_atomics *u)
 static picos time_held(const struct l2_atomics *u, const struct mem_req *r)
 {
   if (u->ideal) return 0;
-  return later(2 * r->atomics * u->cycle / u->lanes_x2, r->repeats * u->interval);
+  const unsigned sectors = count_sectors(r->sectors);
+  const picos array = sectors * u->sector + (sectors > 1 ? u->cycle : 0);
+  const picos chain = r->repeats * (r->floats ? u->float_interval : u->interval);
+  return later(later(array, r->wide * u->wide), chain);
 }
 
 static void grow(struct l2_atomics *u)

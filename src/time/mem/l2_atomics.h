@@ -3,9 +3,11 @@
  *
  *   in      l2_atomics_take, in the order of the slice's requests
  *   out     l2_atomics_pop, at l2_atomics_next
- *   time    an atomic holds the unit for its words, l2.atomic_lanes_x2 of them in two cycles, or for the updates of its
- *           most frequent word, one per l2.atomic_interval, whichever is longer; it is done l2.atomic_cycles behind its
- *           start. Nobody waits for room: what waits for the unit is unlimited
+ *   time    a request holds the unit for what takes longest: its sectors, each l2.atomic_sector_cycles whatever number
+ *           of its words are updated, and a cycle where there are several; its updates of 64 bits, each
+ *           l2.atomic_wide_cycles; the updates of its most frequent word, one per l2.atomic_interval, or
+ *           l2.atomic_float_interval where floating point is added. It is done l2.atomic_cycles behind its start.
+ *           Nobody waits for room: what waits for the unit is unlimited
  *   caller  l2_slice.c
  */
 #ifndef WS_TIME_MEM_L2_ATOMICS_H
@@ -15,8 +17,7 @@
 #include "time/msg.h"
 
 struct l2_atomics {
-  picos cycle, interval, latency;
-  unsigned lanes_x2;
+  picos cycle, interval, float_interval, sector, wide, latency;
   bool ideal; /* ideal.atomics: they hold it for no time */
   picos free_at;
   struct l2_atomic {

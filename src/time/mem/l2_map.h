@@ -7,6 +7,8 @@
  *             GF(2) (Rau, Pseudo-randomly interleaved memory, ISCA 1991): XORed when the number of slices is
  *             a power of two, which is Rau's scheme, else added modulo the slices
  *
+ * Where l2.slice_lines is not 1, so many neighbouring lines stay together: the hash is of such runs, not of lines.
+ *
  * With permuted and ipoly each aligned run of as many lines as there are slices still covers every slice
  * once, and strides spread. Any number of slices will do, and (slice, local) is as good as the line. The
  * silicon's hash is not published; what is known is that strides do not camp on a slice.
@@ -55,9 +57,9 @@ struct l2_place {
 
 static inline struct l2_place l2_place(const struct params *p, uint64_t line)
 {
-  uint32_t n = p->l2_slices;
-  uint64_t local = line / n;
-  uint32_t slice = (uint32_t)(line - local * n);
+  const uint32_t n = p->l2_slices, together = p->l2_slice_lines;
+  const uint64_t run = line / together, local = run / n;
+  uint32_t slice = (uint32_t)(run - local * n);
   if (p->l2_slice_hash == L2_SLICE_HASH_PERMUTED) {
     uint32_t x = (uint32_t)(local ^ local >> 32) * 0x9e3779b9u;
     x = (x ^ x >> 15) * 0x85ebca6bu;
@@ -68,15 +70,17 @@ static inline struct l2_place l2_place(const struct params *p, uint64_t line)
     uint32_t r = l2_residue(local, p->l2_slice_poly, degree);
     slice = 1u << degree == n ? slice ^ r : (slice + r) % n;
   }
-  return (struct l2_place){slice, local};
+  return (struct l2_place){slice, local * together + line % together};
 }
 
 /* The line that lies there. */
 static inline uint64_t l2_line_at(const struct params *p, struct l2_place at)
 {
-  const uint32_t n = p->l2_slices, moved = l2_place(p, at.local * n).slice; /* where the first line of the run lies */
+  const uint32_t n = p->l2_slices, together = p->l2_slice_lines;
+  const uint64_t first = at.local / together * n; /* run, of those of which each slice has one */
+  const uint32_t moved = l2_place(p, first * together).slice;
   const bool xored = p->l2_slice_hash == L2_SLICE_HASH_IPOLY && (n & (n - 1)) == 0;
-  return at.local * n + (xored ? at.slice ^ moved : (at.slice + n - moved) % n);
+  return (first + (xored ? at.slice ^ moved : (at.slice + n - moved) % n)) * together + at.local % together;
 }
 
 #endif

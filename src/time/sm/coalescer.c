@@ -148,7 +148,8 @@ unsigned coalescer_tag_passes(const struct txn *t, const struct param_list *mask
 
 void coalesce_atomics(struct txn *t)
 {
-  const uint8_t words = t->access->mem.bytes > WORD_BYTES ? (uint8_t)(t->access->mem.bytes / WORD_BYTES) : 1;
+  enum { WIDE_BYTES = 8 };
+  const uint8_t wide = t->access->mem.bytes / WIDE_BYTES;
   uint8_t updates[TXN_MAX_LINES][LINE_BYTES / WORD_BYTES];
   memset(updates, 0, t->n_lines * sizeof updates[0]);
   for (lane_mask m = t->access->mem.lanes; m; m &= m - 1) {
@@ -157,7 +158,7 @@ void coalesce_atomics(struct txn *t)
     while (t->line[i].line != addr / LINE_BYTES) i++;
     struct txn_line *l = &t->line[i];
     uint8_t *n = &updates[i][addr % LINE_BYTES / WORD_BYTES];
-    l->atomics = (uint8_t)(l->atomics + (*n ? 1 : words));
+    l->wide = (uint8_t)(l->wide + wide);
     if (++*n > l->repeats) l->repeats = *n;
   }
 }

@@ -30,8 +30,7 @@ void coalesce_local(struct txn *t, uint64_t space, unsigned lanes);
  * l1.tag_bank_masks. */
 unsigned coalescer_tag_passes(const struct txn *t, const struct param_list *masks);
 
-/* For the lines of an atomic access: how many updates each takes, in words of 32 bits; of lanes that update the same
- * 64 bits the first one counts as two, the others, which find them in the unit, as one. */
+/* For the lines of an atomic access: how many updates of 64 bits each takes, and how many its most frequent word. */
 void coalesce_atomics(struct txn *t);
 
 #endif

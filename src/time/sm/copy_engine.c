@@ -81,7 +81,6 @@ static struct txn_line line_of(const struct copy_job *j, unsigned bytes)
   l.words = words_within(from, from + bytes);
   if (j->way != COPY_REDUCE) return l;
   l.words = j->piece - 1; /* the slice asks for this piece of the copy (sm_perform) */
-  l.atomics = (uint8_t)((bytes + WORD_BYTES - 1) / WORD_BYTES);
   l.repeats = 1;
   return l;
 }

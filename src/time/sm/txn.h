@@ -35,7 +35,7 @@ enum txn_kind {
 struct txn_line {
   uint64_t line;
   uint8_t sectors;
-  uint8_t atomics, repeats; /* words its lanes update, most updates of one word (coalesce_atomics) */
+  uint8_t wide, repeats; /* updates of 64 bits, most updates of one word (coalesce_atomics) */
   uint8_t home;    /* where a strong access, or a load of memory elsewhere, was sent (base/place.h); PLACE_FAULTS: to
                       whoever has its page brought */
   uint32_t words;  /* 4-byte words: of a store those it writes whole, of a load those it touches (mem_req.words) */
