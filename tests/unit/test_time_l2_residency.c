@@ -15,6 +15,7 @@ static void residency_rig(struct rig *r, unsigned aside)
 {
   rig_build(r, "rtx-3070");
   r->params.l2_bytes = r->params.l2_slices * LINE_BYTES * 4;
+  r->params.l2_slice_lines = 1;
   r->params.l2_ways = 4;
   r->params.l2_slice_hash = L2_SLICE_HASH_LINEAR;
   r->policy.aside = (uint16_t)aside;

@@ -18,6 +18,7 @@ static void dirty_sectors_are_written_back(void **state)
   r.params.l2_bytes = r.params.l2_slices * LINE_BYTES * 2; /* one set of two ways per slice */
   r.params.l2_ways = 2;
   r.params.l2_slice_hash = L2_SLICE_HASH_LINEAR;
+  r.params.l2_slice_lines = 1;
   rig_start(&r);
   uint64_t n = r.params.l2_slices;
   round_trip(&r, REQ_WRITE, MEM_STORE, 0, 0x7);
@@ -47,6 +48,7 @@ static void few_lines_stay_dirty(void **state)
   r.params.l2_ways = 4;
   r.params.l2_dirty_permille = 500;
   r.params.l2_slice_hash = L2_SLICE_HASH_LINEAR;
+  r.params.l2_slice_lines = 1;
   rig_start(&r);
   uint64_t n = r.params.l2_slices;
   round_trip(&r, REQ_WRITE, MEM_STORE, 0, 0x7);
@@ -72,6 +74,7 @@ static void store_in_part(struct rig *r, bool masks)
   r->params.l2_dirty_permille = 500;
   r->params.dram_write_masks = masks;
   r->params.l2_slice_hash = L2_SLICE_HASH_LINEAR;
+  r->params.l2_slice_lines = 1;
   rig_start(r);
 }
 
