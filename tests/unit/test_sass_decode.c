@@ -692,6 +692,8 @@ static void test_atomics(void **state)
   assert_true(a.t.mem.strong);
   expect_src(&a.t, 2, FILE_R, 16, 2, 1);
   assert_int_equal(f.t.mem.op, MEM_RED);
+  assert_true(f.t.mem.floats); /* updates of one word take longer in L2 */
+  assert_false(a.t.mem.floats || b.t.mem.floats || c.t.mem.floats);
   assert_int_equal(c.s.src[1].index, 16); /* compare */
   assert_int_equal(c.s.src[2].index, 18); /* swap */
   expect_dst(&c.t, 0, FILE_R, 16, 2);
