@@ -206,6 +206,52 @@ static void bytes(void **unused)
       }
 }
 
+/* NaN and infinities among bytes that are integers: their patterns stand for integers, too, where one takes them for numbers.
+ */
+static void special_bytes(void **unused)
+{
+  static const struct {
+    unsigned format;
+    uint8_t pattern, one; /* 1, of the same format */
+  } special[] = {{MMA_E4M3, 0x7f, 0x38}, {MMA_E4M3, 0xff, 0x38}, {MMA_E5M2, 0x7c, 0x3c}, {MMA_E5M2, 0xff, 0x3c}};
+  static struct operands o;
+  (void)unused;
+  for (unsigned t = 0; t < 4; t++)
+    for (unsigned of_b = 0; of_b < 2; of_b++) {
+      const struct mma_shape s = {.type = MMA_BYTES, .format_a = special[t].format, .format_b = special[t].format,
+                                  .f32 = true, .depth = 32, .block = 32, .frac = 25};
+      struct mma_sums sums = {{{0}}};
+      memset(o.rows.word, special[t].one, sizeof o.rows.word);
+      memset(o.columns.word, special[t].one, sizeof o.columns.word);
+      memcpy(of_b ? &o.columns.word[3][5] : &o.rows.word[3][5], &special[t].pattern, 1);
+      mma_take_rows(&o.rows, &s);
+      mma_take_columns(&o.columns, &s);
+      assert_false(mma_tile(&sums, &o.rows, &o.columns, &s));
+    }
+}
+
+/* C of subnormal numbers that are cut to zero, and products that are zero: the sum is +0, as mma_float.h has it. */
+static void cut_to_zero(void **unused)
+{
+  static struct operands o;
+  const struct mma_shape s = {.type = MMA_BYTES, .format_a = MMA_E4M3, .format_b = MMA_E4M3, .f32 = true, .depth = 32,
+                              .block = 32, .frac = 13, .cut = 10};
+  struct mma_sums sums;
+  (void)unused;
+  fill(&o, &s, ORDINARY);
+  memset(o.rows.word, 0, sizeof o.rows.word);
+  for (unsigned i = 0; i < MMA_M; i++)
+    for (unsigned k = 0; k < s.depth; k++) split(&s, 0, MMA_E4M3, false, &o.a.bits[i][k], &o.a.sig[i][k], &o.a.exp[i][k]);
+  for (unsigned i = 0; i < MMA_M; i++)
+    for (unsigned n = 0; n < MMA_N; n++) sums.c[n][i] = bits_f32(o.c[i][n] = F32_SIGN | (i * 2000 + n));
+  mma_take_rows(&o.rows, &s);
+  mma_take_columns(&o.columns, &s);
+  assert_true(mma_tile(&sums, &o.rows, &o.columns, &s));
+  by_rows(&o, &s);
+  for (unsigned i = 0; i < MMA_M; i++)
+    for (unsigned n = 0; n < MMA_N; n++) assert_int_equal(f32_bits(sums.c[n][i]), o.c[i][n]);
+}
+
 /* ---- FP4 ------------------------------------------------------------------------------------------ */
 
 static uint64_t scales(struct fp4_scaling how, unsigned groups, bool any)
@@ -265,8 +311,32 @@ static void nibbles(void **unused)
       }
 }
 
+/* Negative groups that are truncated to zero, and C = -0: the sum is +0. Scales of 2^-127 each, elements of -0.5 and 1. */
+static void nibbles_cut_to_zero(void **unused)
+{
+  const struct fp4_scaling how = {false, 2};
+  uint32_t a[FP4_DEPTH / 8][MMA_M], b[FP4_DEPTH / 8][MMA_N];
+  struct fp4_rows rows = {.nan = false};
+  struct fp4_columns columns = {.nan = false};
+  struct mma_sums sums;
+  const int32_t groups[4] = {-32, -32, -32, -32};
+  (void)unused;
+  memset(a, 0x99, sizeof a), memset(b, 0x22, sizeof b);
+  for (unsigned i = 0; i < MMA_M; i++) fp4_take_scales(rows.sig[0], rows.exp[0], &rows.nan, i, MMA_M, 0, 4, how);
+  for (unsigned n = 0; n < MMA_N; n++) fp4_take_scales(columns.sig[0], columns.exp[0], &columns.nan, n, MMA_N, 0, 4, how);
+  for (unsigned n = 0; n < MMA_N; n++)
+    for (unsigned i = 0; i < MMA_M; i++) sums.c[n][i] = i % 2 ? -0.0f : -0x1p-149f;
+  fp4_take(rows.twice[0], a[0], MMA_M, 8, false);
+  fp4_take(columns.twice[0], b[0], MMA_N, 8, false);
+  assert_true(fp4_tile(&sums, &rows, &columns, 4, how));
+  for (unsigned i = 0; i < MMA_M; i++)
+    assert_int_equal(f32_bits(sums.c[0][i]), fp4_element(i % 2 ? F32_SIGN : F32_SIGN | 1, 0, 0, groups, 4, how));
+}
+
 int main(void)
 {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(halves), cmocka_unit_test(bytes), cmocka_unit_test(nibbles)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(halves), cmocka_unit_test(bytes), cmocka_unit_test(special_bytes),
+                                     cmocka_unit_test(cut_to_zero), cmocka_unit_test(nibbles),
+                                     cmocka_unit_test(nibbles_cut_to_zero)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,7 +124,8 @@ static inline bool fp4_tile(struct mma_sums *p, const struct fp4_rows *a, const 
       }
     }
     LANES_SIMD
-    for (unsigned i = 0; i < MMA_M; i++) p->c[n][i] = mma_rounded(all[i] * fp4_power(top[i] - FP4_FRACTION), true);
+    for (unsigned i = 0; i < MMA_M; i++) /* a sum of zero is +0 */
+      p->c[n][i] = mma_rounded((all[i] + 0.0) * fp4_power(top[i] - FP4_FRACTION), true);
   }
   return true;
 }

@@ -82,15 +82,19 @@ MMA_INLINE float mma_byte_number(uint32_t v, struct fp_format f)
   return bits_f32(f32_bits(mag) | v >> (f.frac + f.exp) << 31);
 }
 
-/* n bytes become numbers. */
+/* n bytes become numbers; magnitudes from `infinite` on are infinities or NaN, and become NaN: that is no integer. */
 MMA_INLINE void mma_byte_numbers(float *restrict x, const uint32_t *restrict words, unsigned n, unsigned j,
-                                 uint32_t negate, struct fp_format f)
+                                 uint32_t negate, struct fp_format f, uint32_t infinite)
 {
+  const uint32_t magnitude = (1u << (f.frac + f.exp)) - 1;
   LANES_SIMD
-  for (unsigned i = 0; i < n; i++) x[i] = bits_f32(f32_bits(mma_byte_number(mma_byte(words[i], j, f), f)) ^ negate);
+  for (unsigned i = 0; i < n; i++) {
+    const uint32_t v = mma_byte(words[i], j, f), number = f32_bits(mma_byte_number(v, f)) ^ negate;
+    x[i] = bits_f32((v & magnitude) >= infinite ? F32_NAN : number);
+  }
 }
 
-/* Their exponents. True: an infinity or NaN is among them; `infinite`: the magnitude from which on patterns are. */
+/* Their exponents. True: an infinity or NaN is among them. */
 MMA_INLINE bool mma_byte_exponents(int32_t *restrict e, const uint32_t *restrict words, unsigned n, unsigned j,
                                    struct fp_format f, uint32_t infinite)
 {
@@ -130,7 +134,8 @@ MMA_INLINE void mma_take(float *x, const uint32_t *word, unsigned n, const struc
   case MMA_TF32: mma_take_type(x, word, n, words, negate, MMA_TF32); break;
   default:
     for (unsigned k = 0; k < s->depth; k++)
-      mma_byte_numbers(x + k * n, word + k / 4 * n, n, k % 4, negate ? F32_SIGN : 0, mma_narrow[format]);
+      mma_byte_numbers(x + k * n, word + k / 4 * n, n, k % 4, negate ? F32_SIGN : 0, mma_narrow[format],
+                       mma_first_infinite(format));
   }
 }
 
@@ -292,7 +297,8 @@ static inline void mma_cut_sums(struct mma_sums *p, unsigned bits)
     memcpy(c, p->c[n], sizeof c);
     LANES_SIMD
     for (unsigned i = 0; i < MMA_M; i++) c[i] = (c[i] & F32_INF) == F32_INF ? c[i] : c[i] >> bits << bits;
-    memcpy(p->c[n], c, sizeof c);
+    LANES_SIMD
+    for (unsigned i = 0; i < MMA_M; i++) p->c[n][i] = bits_f32(c[i]) + 0.0f; /* nothing is left of it: +0 */
   }
 }
 
