@@ -15,7 +15,7 @@
 #include "load/code_copy.h"
 #include "time/gpu/gpu.h"
 
-enum { PROGRAM_BITS = 48, BANKS = 8, BELOW_NORMAL = 1 << 16 };
+enum { PROGRAM_BITS = 48, BANKS = 8, BELOW_NORMAL = 1 << 16, PLANES_MOST = 1 << 20 };
 
 struct mps_mapping {
   struct mps_mapping *next;
@@ -428,6 +428,7 @@ static bool is_own_copy(const struct mps_client *c, const struct live_copy *x)
 {
   const bool in_memory = x->dst.place == LIVE_DEVICE || x->src.place == LIVE_DEVICE;
   if (!x->width || !x->height || !x->depth || x->start_ps > MPS_TIME_MOST) return false;
+  if (x->height > 1 && x->depth > PLANES_MOST) return false; /* each is a copy of its own */
   if (x->engine >= LIVE_TO_PEER || x->priority < -BELOW_NORMAL || x->priority > BELOW_NORMAL) return false;
   if (x->fill) return (x->fill == 1 || x->fill == 2 || x->fill == 4) && is_own_side(c, &x->dst, extent(&x->dst, x));
   return in_memory && is_own_side(c, &x->dst, extent(&x->dst, x)) && is_own_side(c, &x->src, extent(&x->src, x));

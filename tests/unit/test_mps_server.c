@@ -142,6 +142,7 @@ static void copies(void **state)
                                  .src = {.addr = 4096, .pitch = 100, .slice = 800, .place = LIVE_PROGRAM},
                                  .start_ps = UINT64_C(1) << 62};
   const uint64_t past = other - 4096 - 7 * 512 - 100, process_end = UINT64_C(1) << 48;
+  const struct live_side in_process = {.addr = 4096, .pitch = 1, .slice = 1, .place = LIVE_PROGRAM};
   struct live_copy x;
   const struct mps_head h = {MPS_COPY, sizeof x};
 #define HEARD(...) (x = good, __VA_ARGS__, mps_server_hear(r.server, 0, &h, &x))
@@ -155,6 +156,11 @@ static void copies(void **state)
   assert_false(HEARD(x.depth = 1u << 31, x.dst.slice = UINT64_C(1) << 33)); /* 2^64 bytes in front of the last plane */
   assert_false(HEARD(x.height = UINT64_C(1) << 55) || HEARD(x.height = UINT64_MAX) || HEARD(x.depth = UINT64_MAX));
   assert_false(HEARD(x.dst.pitch = 99) || HEARD(x.dst.slice = 0) || HEARD(x.width = UINT64_MAX, x.height = 1));
+  /* more planes than a GPU has copies for, within the process */
+#define PLANES(n) HEARD(x.fill = 1, x.width = 1, x.height = 2, x.depth = (n), x.dst = in_process)
+  assert_true(PLANES(1u << 20));
+  assert_false(PLANES((1u << 20) + 1) || PLANES(UINT64_C(1) << 33));
+#undef PLANES
   assert_true(HEARD(x.height = 1, x.dst.pitch = 0) && HEARD(x.depth = 1, x.dst.slice = 0));
 #undef HEARD
 }
