@@ -476,6 +476,13 @@ static void kept_translations(void **state)
   assert_int_not_equal(access(first, F_OK), 0);
   assert_false(was_assembled(few_ptx, 0));
   assert_false(was_assembled(other_ptx, 0));
+  snprintf(first, sizeof first, "%s/0000000000000000.translation", dir); /* older than all, and no file */
+  assert_int_equal(mkdir(first, 0700), 0);
+  set_time(first, 1);
+  assert_true(was_assembled(few_ptx, 50));
+  assert_int_equal(rmdir(first), 0);
+  assert_true(kept(dir, &n, NULL) <= 2 * bytes + 100);
+  assert_int_equal(n, 2);
   unsetenv("CUDA_CACHE_MAXSIZE");
   empty(dir);
 }
@@ -522,6 +529,24 @@ static void damaged_translations(void **state)
   assert_non_null(f);
   fputc('#', f);
   fclose(f);
+  assert_true(was_assembled(few_ptx, 0));
+  const struct { /* machine code of 2^43 bytes, all of them holes: no room is made for it */
+    char magic[16];
+    uint64_t question_bytes, log_bytes, cubin_bytes;
+  } head = {.question_bytes = 0};
+  uint64_t size[3];
+  f = fopen(path, "r+b");
+  assert_non_null(f);
+  assert_int_equal(fseek(f, sizeof head.magic, SEEK_SET), 0);
+  assert_int_equal(fread(size, sizeof *size, 3, f), 3);
+  size[2] = (uint64_t)1 << 43;
+  assert_int_equal(fseek(f, sizeof head.magic, SEEK_SET), 0);
+  assert_int_equal(fwrite(size, sizeof *size, 3, f), 3);
+  fclose(f);
+  if (truncate(path, (off_t)(sizeof head + 8 + size[0] + size[1] + size[2])) == 0) /* where the file system has them */
+    assert_true(was_assembled(few_ptx, 0));
+  unlink(path);
+  assert_int_equal(mkfifo(path, 0600), 0); /* nobody writes into it */
   assert_true(was_assembled(few_ptx, 0));
   unlink(path);
   assert_int_equal(mkdir(path, 0700), 0); /* no place for it: it is translated all the same */

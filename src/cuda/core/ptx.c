@@ -6,6 +6,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -145,6 +146,13 @@ static unsigned wanted_target(unsigned sm, const char *ptx)
   return sm | form << 16;
 }
 
+/* A folder may be searched, but not run. */
+static bool is_program(const char *path)
+{
+  struct stat s;
+  return access(path, X_OK) == 0 && stat(path, &s) == 0 && S_ISREG(s.st_mode);
+}
+
 /* Of the search path; false: none. */
 static bool in_search_path(const char *program, char *path, size_t size)
 {
@@ -152,7 +160,7 @@ static bool in_search_path(const char *program, char *path, size_t size)
   while (at && *at) {
     const size_t bytes = strcspn(at, ":");
     int n = snprintf(path, size, "%.*s/%s", (int)bytes, bytes ? at : ".", program);
-    if (bytes < PATH_MAX && n > 0 && (size_t)n < size && access(path, X_OK) == 0) return true;
+    if (bytes < PATH_MAX && n > 0 && (size_t)n < size && is_program(path)) return true;
     at += bytes + (at[bytes] == ':');
   }
   return false;
@@ -164,9 +172,9 @@ static bool find_assembler(char *path, size_t size)
   const char *chosen = getenv("WARPSTEP_PTXAS");
   if (chosen && !strchr(chosen, '/')) return in_search_path(chosen, path, size);
   if (!chosen && in_search_path("ptxas", path, size)) return true;
-  if (chosen || access(usual, X_OK) == 0) {
+  if (chosen || is_program(usual)) {
     int n = snprintf(path, size, "%s", chosen ? chosen : usual);
-    return n > 0 && (size_t)n < size && access(path, X_OK) == 0;
+    return n > 0 && (size_t)n < size && is_program(path);
   }
   return toolkit_beside("ptxas", path, size);
 }

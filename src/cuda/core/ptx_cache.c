@@ -1,6 +1,7 @@
 #include "cuda/core/ptx_cache.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -117,7 +118,8 @@ static bool read_answer(FILE *f, const struct kept_place *p, struct ptx_answer *
   struct header h;
   struct stat s;
   uint64_t sum;
-  if (fstat(fileno(f), &s) != 0 || !S_ISREG(s.st_mode) || !read_bytes(f, &h, sizeof h)) return false;
+  if (fstat(fileno(f), &s) != 0 || !S_ISREG(s.st_mode) || (uint64_t)s.st_size > most_bytes()) return false;
+  if (!read_bytes(f, &h, sizeof h)) return false;
   if (memcmp(h.magic, magic, sizeof magic) != 0 || !sizes_fit(&h, (uint64_t)s.st_size)) return false;
   if (h.question_bytes != p->question_bytes || !same_question(f, p, &sum)) return false;
   struct ptx_answer kept = {.log_bytes = h.log_bytes, .cubin_bytes = h.cubin_bytes};
@@ -135,12 +137,21 @@ static bool read_answer(FILE *f, const struct kept_place *p, struct ptx_answer *
   return false;
 }
 
+/* A pipe of this name is not waited for. */
+static FILE *open_kept(const char *path)
+{
+  const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  FILE *f = fd < 0 ? NULL : fdopen(fd, "rb");
+  if (!f && fd >= 0) close(fd);
+  return f;
+}
+
 bool ptx_cache_find(const struct ptx_question *q, struct ptx_answer *a)
 {
   struct kept_place p;
   bool found = false;
   if (!find_place(q, &p)) return false;
-  FILE *f = fopen(p.path, "rb");
+  FILE *f = open_kept(p.path);
   if (f) {
     found = read_answer(f, &p, a);
     if (found) futimens(fileno(f), NULL); /* used now: it goes last */
@@ -169,37 +180,60 @@ static bool is_ours(const char *name)
          strcmp(name + NAME_DIGITS, SUFFIX) == 0;
 }
 
-struct content {
+struct kept_file {
+  struct timespec used;
   uint64_t bytes;
-  struct timespec oldest;
-  char name[NAME_BYTES]; /* of the oldest; "": none but the one that stays */
+  char name[NAME_BYTES];
 };
 
-/* What is in the folder, and which of it was used longest ago but for the one that stays. */
+struct content {
+  struct kept_file *file; /* but the one that stays */
+  size_t n, room;
+  uint64_t bytes; /* of all */
+};
+
+static int by_use(const void *x, const void *y)
+{
+  const struct timespec *a = &((const struct kept_file *)x)->used, *b = &((const struct kept_file *)y)->used;
+  if (a->tv_sec != b->tv_sec) return a->tv_sec < b->tv_sec ? -1 : 1;
+  return (a->tv_nsec > b->tv_nsec) - (a->tv_nsec < b->tv_nsec);
+}
+
+static void add_file(struct content *c, const char *name, const struct stat *s)
+{
+  if (c->n == c->room) {
+    c->room = c->room ? 2 * c->room : 64;
+    NO_MEMORY_IF(!(c->file = realloc(c->file, c->room * sizeof *c->file)));
+  }
+  struct kept_file *f = &c->file[c->n++];
+  f->used = s->st_mtim;
+  f->bytes = (uint64_t)s->st_size;
+  snprintf(f->name, sizeof f->name, "%s", name);
+}
+
 static void look_through(DIR *d, const char *stays, struct content *c)
 {
   struct dirent *e;
   struct stat s;
-  memset(c, 0, sizeof *c);
-  rewinddir(d);
   while ((e = readdir(d))) {
     if (!is_ours(e->d_name) || fstatat(dirfd(d), e->d_name, &s, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    if (!S_ISREG(s.st_mode)) continue;
     c->bytes += (uint64_t)s.st_size;
-    const bool older = s.st_mtim.tv_sec < c->oldest.tv_sec ||
-                       (s.st_mtim.tv_sec == c->oldest.tv_sec && s.st_mtim.tv_nsec < c->oldest.tv_nsec);
-    if (strcmp(e->d_name, stays) == 0 || (c->name[0] && !older)) continue;
-    c->oldest = s.st_mtim;
-    snprintf(c->name, sizeof c->name, "%s", e->d_name);
+    if (strcmp(e->d_name, stays) != 0) add_file(c, e->d_name, &s);
   }
 }
 
+/* What was used longest ago goes; what does not (another's, in a folder of several users), or has gone, is passed over. */
 static void make_room(const struct kept_place *p, uint64_t most)
 {
-  struct content c;
+  struct content c = {.n = 0};
   DIR *d = opendir(p->dir);
   if (!d) return;
-  for (look_through(d, p->name, &c); c.bytes > most && c.name[0]; look_through(d, p->name, &c))
-    if (unlinkat(dirfd(d), c.name, 0) != 0) break;
+  look_through(d, p->name, &c);
+  if (c.bytes > most && c.n) qsort(c.file, c.n, sizeof *c.file, by_use);
+  for (size_t i = 0; c.bytes > most && i < c.n; i++)
+    if (unlinkat(dirfd(d), c.file[i].name, 0) == 0 || errno == ENOENT) c.bytes -= c.file[i].bytes;
+  free(c.file);
   closedir(d);
 }
 
@@ -213,6 +247,13 @@ static bool write_answer(FILE *f, const struct kept_place *p, const struct ptx_a
          fwrite(a->log, 1, a->log_bytes, f) == a->log_bytes && fwrite(a->cubin, 1, a->cubin_bytes, f) == a->cubin_bytes;
 }
 
+/* Pipes would be waited for, and links lead elsewhere. */
+static bool may_be_replaced(const char *path)
+{
+  struct stat s;
+  return lstat(path, &s) != 0 || S_ISREG(s.st_mode);
+}
+
 void ptx_cache_keep(const struct ptx_question *q, const struct ptx_answer *a)
 {
   struct kept_place p;
@@ -222,7 +263,7 @@ void ptx_cache_keep(const struct ptx_question *q, const struct ptx_answer *a)
   if (!find_place(q, &p)) return;
   if (sizeof(struct header) + p.question_bytes + a->log_bytes + a->cubin_bytes <= most) {
     make_folders(p.dir);
-    FILE *f = output_open(&o, p.path, &e);
+    FILE *f = may_be_replaced(p.path) ? output_open(&o, p.path, &e) : NULL;
     if (f && output_close(&o, write_answer(f, &p, a), &e)) make_room(&p, most);
   }
   free(p.question);
