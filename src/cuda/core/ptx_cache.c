@@ -223,7 +223,7 @@ static void look_through(DIR *d, const char *stays, struct content *c)
   }
 }
 
-/* What was used longest ago goes; what does not (another's, in a folder of several users), or has gone, is passed over. */
+/* What was used longest ago goes; what cannot go (of other users) is passed over. */
 static void make_room(const struct kept_place *p, uint64_t most)
 {
   struct content c = {.n = 0};
