@@ -202,6 +202,35 @@ static void shared_bandwidth(void **state)
   }
 }
 
+/* A grant lasts two cycles on GA10x and Turing, one on GA10x where no lane executes the instruction, or as
+ * many as mem.idle_interval says: 80 loads of four sub-cores in 80 times that. */
+static void idle_instructions(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *gpu;
+    bool idle;
+    unsigned interval, cycles; /* interval 0: the preset's */
+  } row[] = {{"rtx-3070", false, 0, 2},   {"rtx-3070", true, 0, 1},   {"rtx-3070", true, 2, 2}, {"rtx-3070", true, 9, 2},
+             {"rtx-2080ti", false, 0, 2}, {"rtx-2080ti", true, 0, 2},
+             {"rtx-2080ti", true, 1, 1}, {"a100", true, 0, 1},     {"a100", false, 0, 1}};
+  for (unsigned i = 0; i < sizeof row / sizeof row[0]; i++) {
+    struct rig r;
+    rig_params(&r, row[i].gpu);
+    if (row[i].interval) r.params.mem_idle_interval = row[i].interval;
+    rig_init(&r);
+    struct mock *m = mock_new(40, 4);
+    m->idle = row[i].idle;
+    struct inst in = access_of(LDS, 32, ADDR_REGULAR);
+    in.ctrl.stall = 1;
+    for (unsigned k = 0; k < 40; k++) mock_set(m, k, in);
+    rig_run(&r, m);
+    assert_int_equal(m->issued[0][39] - m->issued[0][19], 4 * 20 * row[i].cycles);
+    free(m);
+    rig_free(&r);
+  }
+}
+
 /* Loads of 128 bits come back at 512 bits per cycle: 8 cycles apart, whatever the arbiter did. Four of them,
  * each with a counter of its own. */
 static void return_link(void **state)
@@ -272,6 +301,7 @@ int main(void)
       cmocka_unit_test(shortest_latency), cmocka_unit_test(chains),
       cmocka_unit_test(cadence),
       cmocka_unit_test(shared_bandwidth),
+      cmocka_unit_test(idle_instructions),
       cmocka_unit_test(return_link),
       cmocka_unit_test(address_waits_for_ports),
   };

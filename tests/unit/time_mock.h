@@ -20,6 +20,7 @@ struct mock {
   struct inst inst[MOCK_MAX_INSTS];
   struct step_cta cta;
   bool dense;          /* memory instructions touch memory, each lane the bytes behind those of the lane before */
+  bool idle;           /* no lane executes memory instructions */
   unsigned at_barrier; /* warps */
   struct mock_warp warp[MOCK_MAX_WARPS];
   struct step_warp *warps[MOCK_MAX_WARPS];
@@ -89,7 +90,8 @@ static bool mock_step(struct step_warp *w, unsigned path, struct effect *e, stru
   (void)f;
   e->inst = code_at(&m->source.code, p->pc);
   e->pc = p->pc;
-  e->active = e->exec = p->mask;
+  e->active = p->mask;
+  e->exec = m->idle && e->inst->pipe == PIPE_MEM ? 0 : p->mask;
   e->flags = mock_access(m, e);
   m->issued[((struct mock_warp *)w)->id][e->inst - m->inst] = e->clock - 1;
   p->pc += 16;

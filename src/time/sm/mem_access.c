@@ -346,6 +346,7 @@ bool mem_access_sort(struct mem_access *a, struct txn *t, uint64_t now)
   t->busy = t->extra = 0;
   t->far = touches && t->access->mem.far;
   t->gathered = false;
+  t->idle = !t->unread && !t->access->effect.exec;
   t->lanes_away = 0;
   t->kind = TXN_OTHER;
   t->op = touches ? t->access->mem.op : 0;

@@ -12,6 +12,7 @@ void mem_unit_init(struct mem_unit *u, struct arena *a, const struct params *p, 
   u->n_clients = p->sm_sub_cores;
   BUG_ON(u->n_clients > MEM_UNIT_SUB_CORES);
   u->arbiter_interval = p->mem_arbiter_interval;
+  u->idle_interval = p->mem_idle_interval < u->arbiter_interval ? p->mem_idle_interval : u->arbiter_interval;
   u->write_cycles = p->mem_write_cycles;
   u->period = params_clock_ps(p);
   u->sm = sm;
@@ -456,6 +457,13 @@ static void new_head(struct mem_unit *u, struct mem_client *c, uint64_t now)
   if (--warp_of(u, t)->queued == 0) tell(u, t, now + 1);
 }
 
+/* Cycles until the next grant. */
+static unsigned busy_for(const struct mem_unit *u, const struct txn *t)
+{
+  const unsigned least = t->idle ? u->idle_interval : u->arbiter_interval;
+  return t->busy > least ? t->busy : least;
+}
+
 static void grant(struct mem_unit *u, struct mem_client *c, uint64_t now)
 {
   uint16_t id = lsu_head(c->lsu);
@@ -466,7 +474,7 @@ static void grant(struct mem_unit *u, struct mem_client *c, uint64_t now)
   if (u->observers) tell_stage(u, t, STAGE_MEMORY, now);
   if (c->lsu->n == 0) u->queued &= ~(1u << t->sub_core);
   new_head(u, c, now);
-  unsigned busy = t->busy > u->arbiter_interval ? t->busy : u->arbiter_interval;
+  const unsigned busy = busy_for(u, t);
   u->free_at = now + busy;
   u->stats->mem_busy += busy;
   t->waiting = 0;

@@ -1,8 +1,8 @@
 /* SM-shared memory unit: arbiter over the sub-cores' local units, then L1 data cache, shared
  * memory, constants (Huerta et al., MICRO 2025).
  *
- *   params  mem.arbiter_interval (2: one instruction accepted per 2 cycles), mem.pending_entries,
- *           l1.*
+ *   params  mem.arbiter_interval (2: one instruction accepted per 2 cycles), mem.idle_interval
+ *           (of one that no lane executes), mem.pending_entries, l1.*
  *   full    an access that may leave the SM stays in its queue while L1 has no miss entry, or the SM's port
  *           (sm_port.h) is full; the queue (mem.queue_entries) then stops the issue stage: lg_throttle
  *   ports   in: heads of the lsu queues; replies of the memory side (sm_port.h)
@@ -66,7 +66,7 @@ struct commit_port {
 
 struct mem_unit {
   const struct params *params;
-  unsigned n_clients, arbiter_interval, sm, write_cycles;
+  unsigned n_clients, arbiter_interval, idle_interval, sm, write_cycles;
   picos period; /* a cycle */
   /* state */
   struct txn_pool pool;

@@ -60,6 +60,7 @@ struct txn {
   bool fenced;          /* fences behind it wait for it … */
   uint8_t epoch;        /* … which it has issued in (fence_epochs.h) */
   bool far;             /* its access also goes to shared memory of other CTAs (mem_effect.far) */
+  bool idle;            /* no lane executes it */
   bool gathered;        /* performed at issue: ideal.coalescing moved its lines */
   bool left;            /* a weak store that has gone to L2: its CTA may end before the answer */
   uint8_t async_group;   /* TXN_NO_GROUP: not a copy of async_group.h in flight */
