@@ -450,7 +450,8 @@ struct mps_work *mps_client_copy(struct mps_client *c, unsigned number, const vo
   w->copy.who = w;
   w->copy.priority -= c->join.below ? BELOW_NORMAL : 0;
   name_program(&w->copy.dst, number);
-  if (!w->copy.fill) name_program(&w->copy.src, number);
+  if (w->copy.fill) w->copy.src.place = LIVE_DEVICE; /* a pattern is nowhere */
+  else name_program(&w->copy.src, number);
   return w;
 }
 
