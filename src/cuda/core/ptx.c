@@ -64,9 +64,13 @@ static char *read_whole(const char *path, size_t *bytes)
     NO_MEMORY_IF(!(data = realloc(data, room + 1)));
     *bytes += fread(data + *bytes, 1, room - *bytes, f);
   } while (*bytes == room);
+  const bool whole = !ferror(f);
   fclose(f);
   data[*bytes] = '\0';
-  return data;
+  if (whole) return data;
+  free(data); /* half of a cubin would be kept */
+  *bytes = 0;
+  return NULL;
 }
 
 /* Runs the assembler with its output in the log. Its exit status, -1: it could not be started. The
