@@ -406,6 +406,7 @@ __attribute__((cold)) static void serve(struct sub_core *p, struct passing x)
   if (p->observers) tell_issue(p, x, &(struct effect){.active = lanes, .exec = lanes});
   take_txn(p, &x);
   x.effect->flags = 0;
+  x.effect->exec = lanes; /* of whatever had this access before are others */
   x.rel = (struct releases){SB_NONE, SB_NONE};
   if (p->emulate) emulate_settle(p->emulate, x.warp, x.w);
   enter_queue(p, x);
