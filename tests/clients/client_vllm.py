@@ -21,25 +21,23 @@ import checks
 
 PROMPTS = [[1, 17, 99, 205], [1, 44, 300, 12, 8, 411, 77], [1, *range(100, 160)]]
 TOKENS = 12
+SIZES = dict(
+    vocab_size=512,
+    hidden_size=256,
+    intermediate_size=512,
+    num_hidden_layers=2,
+    num_attention_heads=4,
+    num_key_value_heads=2,
+    max_position_embeddings=256,
+    bos_token_id=1,
+    eos_token_id=2,
+)
 
 
 def save_model(folder):
     """Matrices four times as large as usual: logits of random weights are else too close for two orders of sums."""
     torch.manual_seed(7)
-    model = tf.LlamaForCausalLM(
-        tf.LlamaConfig(
-            vocab_size=512,
-            hidden_size=256,
-            intermediate_size=512,
-            num_hidden_layers=2,
-            num_attention_heads=4,
-            num_key_value_heads=2,
-            max_position_embeddings=256,
-            tie_word_embeddings=False,
-            bos_token_id=1,
-            eos_token_id=2,
-        )
-    )
+    model = tf.LlamaForCausalLM(tf.LlamaConfig(tie_word_embeddings=False, **SIZES))
     with torch.no_grad():
         for weights in model.parameters():
             if weights.dim() > 1:

@@ -12,22 +12,11 @@ import transformers as tf
 from safetensors.torch import load_file, save_file
 
 import checks
-from client_vllm import PROMPTS, TOKENS, engine
+from client_vllm import PROMPTS, SIZES, TOKENS, engine
 from vllm import SamplingParams
 from vllm.lora.request import LoRARequest
 
 os.environ.setdefault("VLLM_USE_FLASHINFER_SAMPLER", "0")  # nothing is drawn here, and it takes nvcc minutes
-SIZES = dict(
-    vocab_size=512,
-    hidden_size=256,
-    intermediate_size=512,
-    num_hidden_layers=2,
-    num_attention_heads=4,
-    num_key_value_heads=2,
-    max_position_embeddings=256,
-    bos_token_id=1,
-    eos_token_id=2,
-)
 
 
 def model_of(config, kind=torch.float16, factor=3.0, seed=7):
