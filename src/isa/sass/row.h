@@ -139,7 +139,7 @@ enum sass_opd {
   [OPD_CCTL] = __VA_ARGS__, [OPD_LDGSTS_G] = __VA_ARGS__, [OPD_LDGSTS_G100] = __VA_ARGS__,         \
   [OPD_LDGSTS_GN] = __VA_ARGS__, [OPD_LDGSTS_GN100] = __VA_ARGS__
 
-/* Register widths of the operands of a row (timing.c). */
+/* Register widths of the operands of a row (operand_width.c). */
 enum sass_width {
   W_1,    /* one register each */
   W_64,   /* pairs */
