@@ -190,7 +190,8 @@ static void op_shared_ureg(const struct sass_inst *s, struct inst *t, unsigned k
 static void op_udata(const struct sass_inst *s, struct inst *t, unsigned kind, unsigned arg)
 {
   (void)kind, (void)arg;
-  const unsigned bytes = s->row->sem == SEM_USTGR ? sass_mem_bytes(s) : s->row->sem == SEM_UREDGR ? sass_atom_bytes(s) : 4;
+  const unsigned sem = s->row->sem;
+  const unsigned bytes = sem == SEM_USTGR ? sass_mem_bytes(s) : sem == SEM_UREDGR ? sass_atom_bytes(s) : 4;
   add_src(t, FILE_UR, s->src[1].index, s->row->width == W_EXCH || bytes > 4 ? 2 : 1, SLOT_B);
 }
 

@@ -1,4 +1,4 @@
-/* The timing view of a decoded instruction: its registers (operand_registers.c), what it does with memory, its flags. */
+/* The timing view of a decoded instruction: its registers (operand_registers.c), what it does with memory, flags. */
 #include "isa/sass/operand_width.h"
 
 enum { GMMA_ROW_BYTES = 32 };
@@ -131,7 +131,7 @@ static bool reads_clock(const struct sass_inst *s)
 static uint8_t hmma_latency(const struct sass_inst *s)
 {
   if (sass_has(s, FLD_HMMA884_D)) return sass_get(s, FLD_HMMA884_D) ? LAT_MMA_884_F32 : LAT_MMA_884_F16;
-  if (sass_operand_width(s, ROLE_A) < 4) return LAT_MMA_1688; /* sparse 16816, too: its distances in kernels/mma_sparse */
+  if (sass_operand_width(s, ROLE_A) < 4) return LAT_MMA_1688; /* sparse 16816, too (kernels/mma_sparse) */
   return sass_get(s, FLD_HMMA_F32) ? LAT_MMA_16816_F32 : LAT_MMA_16816_F16;
 }
 
