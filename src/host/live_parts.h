@@ -1,5 +1,6 @@
-/* What the parts of the GPU between two moments share (host/live_gpu.h): private to live_gpu.c (runs and the clock),
- * live_launch.c (launches that come and what is said of them) and live_copy.c (copies).
+/* What the parts of the GPU between two moments share (host/live_gpu.h): private to live_begin.c (what is
+ * there, the clock, where a run begins), live_launch.c (launches that come and what is said of them), live_copy.c
+ * (copies) and live_gpu.c, which stands on these (how a run goes on and ends).
  */
 #ifndef WS_HOST_LIVE_PARTS_H
 #define WS_HOST_LIVE_PARTS_H
@@ -72,7 +73,7 @@ static inline struct uvm *live_managed(const struct simulator *s)
   return s->around && s->around->managed ? surroundings_driver(s->around, s) : NULL;
 }
 
-/* ---- live_gpu.c ---- */
+/* ---- live_begin.c ---- */
 
 /* A run begins with a launch or a copy that comes to an idle GPU: first NULL: a copy. */
 void live_begin_run(struct simulator *s, uint64_t start_ps, const struct step_source *first, struct gmem *image);

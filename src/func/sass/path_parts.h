@@ -35,8 +35,6 @@ static inline uint32_t path_waits_in(const struct func_warp *w, unsigned i)
 
 /* ---- paths.c: the table ---- */
 
-/* Another path, behind all that are there. */
-void path_append(struct func_warp *w, uint64_t pc, uint32_t mask, enum path_wait wait, unsigned park);
 /* Removes empty entries and recounts the ready ones. */
 void paths_compact(struct func_warp *w);
 /* Blocks lanes `part` of the current path, whose pc has been advanced already. The path keeps its entry for the lanes

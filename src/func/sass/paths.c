@@ -8,8 +8,7 @@
 #include "func/sass/func_launch.h"
 #include "func/sass/groups.h"
 
-void path_append(struct func_warp *w, uint64_t pc, uint32_t mask, enum path_wait wait,
-                   unsigned park)
+static void append(struct func_warp *w, uint64_t pc, uint32_t mask, enum path_wait wait, unsigned park)
 {
   struct step_paths *ps = &w->step.paths;
   BUG_ON(ps->n == STEP_MAX_PATHS); /* lanes are disjoint: there cannot be more paths than lanes */
@@ -40,7 +39,7 @@ unsigned path_block(struct func_warp *w, uint32_t part, enum path_wait wait, uns
   uint64_t left = p->mask & ~(uint64_t)part;
   if (left) {
     p->mask = left;
-    path_append(w, p->pc, part, wait, park);
+    append(w, p->pc, part, wait, park);
     return w->step.paths.n - 1u;
   }
   p->wait = (uint8_t)wait;
@@ -59,7 +58,7 @@ void path_flag_blocked(const struct func_warp *w, uint32_t m, struct effect *e)
 void paths_init(struct func_warp *w, uint64_t pc)
 {
   groups_begin(w);
-  path_append(w, pc, w->mactive, PATH_READY, 0);
+  append(w, pc, w->mactive, PATH_READY, 0);
   w->step.paths.n_ready = 1;
 }
 
@@ -84,7 +83,7 @@ void path_jump(struct func_warp *w, uint32_t m, uint64_t target, struct effect *
   }
   p->pc = next;
   p->mask &= ~(uint64_t)m;
-  path_append(w, target, m, PATH_READY, 0);
+  append(w, target, m, PATH_READY, 0);
   w->step.paths.n_ready++;
   e->flags |= EFF_DIVERGED;
 }
@@ -107,7 +106,7 @@ void path_jump_lanes(struct func_warp *w, uint32_t m, const uint64_t target[LANE
     if (to == pc + INST_BYTES && m) {
       /* These lanes fall through; give them their own entry so that the others can still jump. */
       path_current(w)->mask &= ~(uint64_t)same;
-      path_append(w, to, same, PATH_READY, 0);
+      append(w, to, same, PATH_READY, 0);
       w->step.paths.n_ready++;
       e->flags |= EFF_DIVERGED;
     }
