@@ -249,6 +249,7 @@ static const char script[] = "#!/bin/sh\n"
                              "  last=$a\n"
                              "done\n"
                              "if grep -q extern \"$in\" && [ -z \"$part\" ]; then echo 'ptxas fatal: unresolved'; exit 255; fi\n"
+                             "if grep -q folder \"$in\"; then mkdir \"$out\"; exit 0; fi\n"
                              "if grep -q broken \"$in\"; then echo 'ptxas error: line 2'; exit 255; fi\n"
                              "cp " DATA "$(sed -n 's,^// ,,p' \"$in\").cubin \"$out\"\n";
 static char assembler_dir[] = "/tmp/test_cuda_ptxas.XXXXXX", assembler[100], asked[100];
@@ -593,6 +594,7 @@ static void modules_of_ptx(void **state)
   setenv("TMPDIR", "/no/such/folder", 1);
   assert_int_equal(cuModuleLoadData(&m, part_ptx), CUDA_ERROR_OUT_OF_MEMORY); /* nowhere to put the text */
   setenv("TMPDIR", assembler_dir, 1);
+  assert_int_equal(cuModuleLoadData(&m, ".version 8.0\n// a folder\n"), CUDA_ERROR_INVALID_PTX); /* cannot be read */
   OK(cuModuleLoadData(&m, ".version 8.0\n// rdc.sm_86\n"));
   questions();
   unlink(assembler); /* there is nothing left in the folder */

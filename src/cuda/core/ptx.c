@@ -37,9 +37,9 @@ static bool make_scratch(struct scratch *t)
 
 static void drop_scratch(const struct scratch *t)
 {
-  unlink(t->ptx);
-  unlink(t->cubin);
-  unlink(t->log);
+  remove(t->ptx);
+  remove(t->cubin); /* whatever the assembler made */
+  remove(t->log);
   rmdir(t->dir);
 }
 
@@ -246,6 +246,8 @@ static void explain_failure(unsigned sm, const char *ptx, int status, char *log)
   if (stated && !runs)
     return shim_say("PTX for sm_%u%s cannot be used on sm_%u: compile it for compute_%u, or choose another --gpu "
                     "(warpstep gpus)", code_sm, target_suffix(form), sm, sm);
+  if (status == 0)
+    return shim_say("ptxas ended well but left no machine code that can be read; WARPSTEP_PTXAS chooses another one");
   if (!log || !log[0])
     return shim_say("ptxas ended with status %d and said nothing; WARPSTEP_PTXAS chooses another one", status);
   log[strcspn(log, "\n")] = '\0';
@@ -266,15 +268,15 @@ void *ptx_translate(unsigned sm, const char *ptx, struct jit *jit, size_t *bytes
     return NULL;
   }
   bool given = false;
-  if (out.log && out.log[0] && status != -1)
-    given = status ? jit_log_error(jit, out.log) : jit_log_info(jit, out.log);
+  if (out.log && out.log[0] && status == 0) jit_log_info(jit, out.log);
+  if (out.log && out.log[0] && status > 0) given = jit_log_error(jit, out.log);
   if (status == -1) {
     shim_say(
         "PTX must be translated for the simulated GPU, and there is no ptxas: install the CUDA "
         "toolkit (in Python: pip install nvidia-cuda-nvcc), set WARPSTEP_PTXAS, or ship machine code for sm_%u",
         sm);
     *r = CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
-  } else if (status != 0 && !given && !jit->silent) {
+  } else if (!out.cubin && !given && !jit->silent) {
     explain_failure(sm, ptx, status, out.log);
   }
   free(out.log);
