@@ -173,6 +173,7 @@ static struct uvm_machine *manage_there(void *link, const struct params *p)
   if (k->managed) return k->managed;
   k->managed = uvm_machine_new(&c, 1, p->uvm_ats);
   k->managed->space.place = place_nowhere;
+  k->managed->space.allow = NULL;
   return k->managed;
 }
 

@@ -2,7 +2,7 @@
 # Managed memory in time: faults, batches and bytes of programs against a model of the rules (check.py).
 #
 # On several GPUs scripts of known order (check_gpus.py), and kernels that run at once (together.cu); pages that go to and
-# fro (check_thrash.py).
+# fro (check_thrash.py); atomics of system scope on pages at the host (check_rights.py).
 #
 #   tests/managed/run.sh      BIN: the program (build/warpstep), NVCC: the compiler
 set -u
@@ -24,6 +24,7 @@ if ! "$NVCC" -arch=sm_86 -std=c++14 -cudart shared -o "$scratch/walk" tests/mana
   ! "$NVCC" -arch=sm_86 -std=c++14 -cudart shared -o "$scratch/order" tests/managed/order.cu >"$scratch/log" 2>&1 ||
   ! "$NVCC" "${several[@]}" -std=c++14 -cudart shared -o "$scratch/gpus" tests/managed/gpus.cu >"$scratch/log" 2>&1 ||
   ! "$NVCC" "${several[@]}" -std=c++14 -cudart shared -o "$scratch/swing" tests/managed/swing.cu >"$scratch/log" 2>&1 ||
+  ! "$NVCC" "${several[@]}" -gencode arch=compute_90,code=sm_90 -std=c++14 -cudart shared -o "$scratch/rights" tests/managed/rights.cu >"$scratch/log" 2>&1 ||
   ! "$NVCC" "${several[@]}" -std=c++14 -cudart shared -o "$scratch/crowd" tests/managed/crowd.cu >"$scratch/log" 2>&1 ||
   ! "$NVCC" "${several[@]}" -std=c++14 -cudart shared -o "$scratch/together" tests/managed/together.cu >"$scratch/log" 2>&1 ||
   ! "$NVCC" -arch=sm_86 -std=c++14 -cudart shared -o "$scratch/triad" examples/triad_managed.cu >"$scratch/log" 2>&1; then
@@ -39,6 +40,7 @@ fi
 bad=0
 python3 tests/managed/check.py "${BIN:-build/warpstep}" "$scratch/walk" "$scratch" "$scratch/triad" || bad=1
 python3 tests/managed/check_gpus.py "${BIN:-build/warpstep}" "$scratch/gpus" "$scratch" || bad=1
+python3 tests/managed/check_rights.py "${BIN:-build/warpstep}" "$scratch/rights" "$scratch" || bad=1
 python3 tests/managed/check_thrash.py "${BIN:-build/warpstep}" "$scratch/swing" "$scratch" || bad=1
 
 # alike MACHINE PROGRAM ARGUMENT...: right, and the same JSON for one, two and three host threads. MORE: options. Grids are small: with

@@ -239,11 +239,39 @@ static void quiet(void **state)
   thrash_free(r.b);
 }
 
+static void revoke(struct rig *r, int from)
+{
+  struct page_set s = {{0}};
+  page_set_add(&s, PAGE);
+  r->now += TURN;
+  thrash_revoked(&r->x, &r->b, from, &s, r->now);
+}
+
+/* Rights to a page that stays at the host count as moves do. Pinned as it is, each has its nap, also while the pin holds;
+ * where it only moved, others reach it there at once (pins). */
+static void revocations(void **state)
+{
+  struct rig r;
+  (void)state;
+  begin(&r, false, false, false);
+  for (int i = 0; i < 5; i++) revoke(&r, i % 2 ? G1 : G0);
+  assert_true(page_set_has(&r.b->thrashing, PAGE));
+  expect(&r, G0, HOST, HOST, THRASH_PIN, HOST);
+  expect(&r, G1, HOST, HOST, THRASH_PUT_OFF, 0);
+  r.now += LAPSE;
+  revoke(&r, G0); /* pinned pages count, too */
+  assert_int_equal(r.b->page[PAGE].last, r.now);
+  expect(&r, G1, HOST, HOST, THRASH_PIN, HOST);
+  expect(&r, G0, HOST, HOST, THRASH_PUT_OFF, 0);
+  thrash_free(r.b);
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(naps),  cmocka_unit_test(turns),    cmocka_unit_test(pins),      cmocka_unit_test(pins_of_two),
       cmocka_unit_test(links), cmocka_unit_test(coherent), cmocka_unit_test(preferred), cmocka_unit_test(quiet),
+      cmocka_unit_test(revocations),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

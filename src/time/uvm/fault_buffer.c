@@ -4,13 +4,12 @@
 
 #include "base/arith.h"
 #include "base/host_memory.h"
-#include "base/place.h"
-#include "time/uvm/page_set.h"
 
 enum { PAGE = 1 << UVM_PAGE_BITS, CORE_BITS = 12 };
 
 void fault_buffer_free(struct fault_buffer *b)
 {
+  if (b->rights) places_free(b->rights);
   mem_free(b->entry);
   mem_free(b->known);
   mem_free(b->parked);
@@ -62,13 +61,14 @@ static void enter(struct fault_buffer *b, const struct mem_req *r, picos now)
   *slot = key;
   b->n_known++;
   b->entry = mem_more(b->entry, b->n_entries, &b->room_entries, sizeof *b->entry);
-  b->entry[b->n_entries++] = (struct uvm_entry){page, now, from, mem_op_writes(r->op)};
+  b->entry[b->n_entries++] = (struct uvm_entry){page, now, from, mem_op_writes(r->op), is_system_atomic(r)};
 }
 
 static bool faults(const struct fault_buffer *b, const struct mem_req *r)
 {
   const unsigned place = place_of(b->places, address_of(r));
-  return place == PLACE_FAULTS || (place == PLACE_READS && mem_op_writes(r->op));
+  return place == PLACE_FAULTS || (place == PLACE_READS && mem_op_writes(r->op)) ||
+         (place_is_node(place) && fault_buffer_refuses(b, r));
 }
 
 static void make_ready(struct fault_buffer *b, const struct mem_req *r)
@@ -134,6 +134,7 @@ static void carry_out(struct fault_buffer *b, const struct fault_order *o, picos
 {
   switch (o->kind) {
   case ORDER_PLACE: places_set(b->places, o->addr, o->bytes, o->node); break;
+  case ORDER_RIGHT: places_set(b->rights, o->addr, o->bytes, (int)o->right - 1); break;
   case ORDER_REPLAY: replay(b, now); break;
   case ORDER_DONE: say_done(b, &o->done); break;
   }
@@ -164,7 +165,7 @@ void fault_buffer_connect(struct fault_buffer *b, picos *wake)
 {
   while (b->first < b->n_orders) {
     const struct fault_order *o = &b->order[b->first++];
-    if (o->kind == ORDER_PLACE) carry_out(b, o, o->at);
+    if (o->kind == ORDER_PLACE || o->kind == ORDER_RIGHT) carry_out(b, o, o->at);
   }
   b->wake = wake;
   b->n_parked = b->n_ready = b->taken = b->n_done = 0;

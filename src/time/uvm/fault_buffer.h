@@ -2,6 +2,7 @@
  * it.
  *
  *   parked   requests whose page is not there; each is an entry of the buffer, one for each core and page
+ *   rights   of pages that are reached elsewhere: those that do not suffice for an access are a fault, too
  *   orders   of the driver (uvm.h): pages are elsewhere from now on; all that waits is tried again; a job is done. They
  *            are carried out in the order in which they were given, each at its time, when no core runs
  *   replay   the buffer is emptied; requests whose pages are there go back to their cores, the others are entries again
@@ -11,15 +12,16 @@
 #ifndef WS_TIME_UVM_FAULT_BUFFER_H
 #define WS_TIME_UVM_FAULT_BUFFER_H
 
+#include "base/place.h"
+#include "isa/inst.h"
 #include "time/msg.h"
-
-struct places;
+#include "time/uvm/page_set.h"
 
 struct uvm_entry {
   uint64_t page; /* address / 4 KiB */
   picos at;
   uint16_t from;
-  bool writes;
+  bool writes, atomic; /* atomic: of system scope */
 };
 
 struct uvm_job_done {
@@ -27,18 +29,20 @@ struct uvm_job_done {
   picos begin, at;
 };
 
-enum fault_order_kind { ORDER_PLACE, ORDER_REPLAY, ORDER_DONE };
+enum fault_order_kind { ORDER_PLACE, ORDER_RIGHT, ORDER_REPLAY, ORDER_DONE };
 
 struct fault_order {
   picos at; /* no earlier; 0: at once, between windows, if nothing was ordered before that is still to be done */
   enum fault_order_kind kind;
   int node; /* PLACE: pages of [addr, addr + bytes) are at this node (places_set) */
+  enum page_right right; /* RIGHT: of those pages */
   uint64_t addr, bytes;
   struct uvm_job_done done; /* DONE */
 };
 
 struct fault_buffer {
   struct places *places; /* as this GPU sees memory */
+  struct places *rights; /* of each page a page_right, as if it were a node; NULL: all */
   bool at_once;          /* who takes orders gives them, too: all are carried out as they are given */
   picos *wake;           /* of the part that takes orders; NULL: there is no GPU now */
   struct uvm_entry *entry;
@@ -59,7 +63,20 @@ void fault_buffer_free(struct fault_buffer *);
 /* A GPU has come, or gone (NULL): who waited is gone, what was ordered holds. */
 void fault_buffer_connect(struct fault_buffer *, picos *wake);
 
-/* A request to a page that is not there. False: it has come in the meantime. */
+static inline bool is_system_atomic(const struct mem_req *r)
+{
+  return (r->op == MEM_ATOMIC || r->op == MEM_RED) && r->scope == SCOPE_SYS;
+}
+
+/* A request to a page at another node, for which the GPU has not the right. */
+static inline bool fault_buffer_refuses(const struct fault_buffer *b, const struct mem_req *r)
+{
+  if (!b->rights || !mem_op_writes(r->op)) return false;
+  const unsigned right = place_of(b->rights, line_number(r->line) * LINE_BYTES);
+  return right == RIGHT_READS || (right == RIGHT_NO_ATOMICS && is_system_atomic(r));
+}
+
+/* A request to a page that is not there, or that is refused. False: that has changed in the meantime. */
 bool fault_buffer_park(struct fault_buffer *, const struct mem_req *, picos now);
 /* The next request that is to be sent again. */
 bool fault_buffer_take_ready(struct fault_buffer *, struct mem_req *);

@@ -58,6 +58,7 @@ static void forget(struct thrash_block *b, unsigned page)
   g->last = 0;
   g->moves = 0;
   g->fighters = 0;
+  g->revoked = false;
   page_set_add(&one, page);
   page_set_remove(&b->thrashing, &one);
 }
@@ -94,14 +95,15 @@ static bool counts(const struct thrash_rules *x, struct thrash_block *b, int to,
   return true;
 }
 
-static void count(const struct thrash_rules *x, struct thrash_block *b, int to, unsigned page, picos now)
+static void count(const struct thrash_rules *x, struct thrash_block *b, int of, unsigned page, bool revoked, picos now)
 {
   struct thrash_page *g = &b->page[page];
   const picos last = g->last;
-  g->fighters |= thrash_bit(to);
+  g->fighters |= thrash_bit(of);
   g->last = now;
   if (!last) return;
   if (since(last, now) <= x->lapse) {
+    g->revoked |= revoked;
     if (g->moves < MOVES_MAX) g->moves++;
     if (g->moves >= threshold(x)) {
       page_set_add(&b->thrashing, page);
@@ -112,22 +114,38 @@ static void count(const struct thrash_rules *x, struct thrash_block *b, int to, 
   }
 }
 
-void thrash_moved(struct thrash_rules *x, struct thrash_block **block, int to, const struct page_set *s, picos now)
+/* Something that counts happens to pages of a processor. */
+static void note(struct thrash_rules *x, struct thrash_block *b, int of, const struct page_set *s, bool revoked,
+                 picos now)
 {
-  if (!threshold(x) || page_set_empty(s)) return;
+  if (counts(x, b, of, now))
+    for (unsigned first = 0, n; (n = page_set_run(s, &first)) != 0; first += n)
+      for (unsigned i = 0; i < n; i++) count(x, b, of, first + i, revoked, now);
+  b->last = now;
+  b->last_processor = (int8_t)of;
+}
+
+static struct thrash_block *made(struct thrash_block **block)
+{
   if (!*block) {
     *block = mem_zeroed(1, sizeof **block);
     (*block)->last_processor = THRASH_NOBODY;
   }
-  struct thrash_block *b = *block;
+  return *block;
+}
+
+void thrash_moved(struct thrash_rules *x, struct thrash_block **block, int to, const struct page_set *s, picos now)
+{
+  if (!threshold(x) || page_set_empty(s)) return;
+  struct thrash_block *b = made(block);
   struct page_set free = *s;
   page_set_remove(&free, &b->pins); /* these move because they are pinned */
-  if (page_set_empty(&free)) return;
-  if (counts(x, b, to, now))
-    for (unsigned first = 0, n; (n = page_set_run(&free, &first)) != 0; first += n)
-      for (unsigned i = 0; i < n; i++) count(x, b, to, first + i, now);
-  b->last = now;
-  b->last_processor = (int8_t)to;
+  if (!page_set_empty(&free)) note(x, b, to, &free, false, now);
+}
+
+void thrash_revoked(struct thrash_rules *x, struct thrash_block **block, int from, const struct page_set *s, picos now)
+{
+  if (threshold(x) && !page_set_empty(s)) note(x, made(block), from, s, true, now);
 }
 
 /* --- faults ------------------------------------------------------------------------------------- */
@@ -251,6 +269,7 @@ struct thrash_hint thrash_fault(struct thrash_rules *x, struct thrash_block *b, 
   if (lapse > x->lapse && g->pinned < 0) return serve;
   g->fighters |= thrash_bit(by);
   choose(x, g, by, now);
+  if (g->pinned >= 0 && g->revoked && g->served != by) return put_off(g, by);
   const struct thrash_hint h = hint_of(x, g, by, is_at, prefers);
   if (h.kind == THRASH_PIN) return pin(x, b, page, is_at, h.at, now);
   return h.kind == THRASH_PUT_OFF ? put_off(g, by) : h;

@@ -10,13 +10,16 @@
  *   pin          behind `uvm.thrash_naps` of them the page stays where it is, at the processor that is served then, or
  *                where all that fight for it reach it; at once, where all of them have fast links and atomics to where
  *                it is. They are mapped there, and fault no more, for `uvm.thrash_pin` lapses
+ *   revocation   a processor loses a right to a page that is reached where it is, as another one does atomics of
+ *                system scope there, or writes: it counts as a move. On a page that is pinned, and from which rights
+ *                were taken, naps go on: nothing else can be done
  *   forgetting   a page that thrashes and moves again after more than a lapse begins anew; of a block that was quiet
  *                for `uvm.thrash_epoch` lapses all does, `uvm.thrash_resets` times at most; so do pages that the
  *                program moves
  *   lapse        begins with `uvm.thrash_lapse_us`. Each fault on a page that thrashes which comes within it makes it
  *                longer by an eighth, up to `uvm.thrash_lapse_max_us`; naps, pins and epochs keep the first value
  *   time         of the program's clock, ps: of the host's faults and the GPUs' alike
- *   not modelled: revocations by atomics of system scope; a lapse that becomes shorter (after a hundred faults at its
+ *   not modelled: rights that the host takes or loses; a lapse that becomes shorter (after a hundred faults at its
  *                maximum)
  *
  * Source: NVIDIA/open-gpu-kernel-modules 595.45.04, kernel-open/nvidia-uvm/uvm_perf_thrashing.c.
@@ -40,6 +43,7 @@ struct thrash_page {
   int8_t served;      /* in this nap; THRASH_NOBODY: whoever comes next */
   int8_t pinned;      /* there; THRASH_NOBODY: it is not */
   uint8_t moves, naps;
+  bool revoked;       /* some of the moves were revocations */
 };
 
 /* Of a block of 2 MiB. */
@@ -67,6 +71,8 @@ void thrash_free(struct thrash_block *);
 
 /* Pages of a block go to a processor for its fault, or along with one. b: *block, made where it is needed. */
 void thrash_moved(struct thrash_rules *, struct thrash_block **, int to, const struct page_set *, picos now);
+/* A processor loses rights to pages of a block. */
+void thrash_revoked(struct thrash_rules *, struct thrash_block **, int from, const struct page_set *, picos now);
 /* The program, or its advice, has moved them. */
 void thrash_forget(struct thrash_block *, const struct page_set *);
 

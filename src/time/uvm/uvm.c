@@ -14,6 +14,7 @@ void uvm_init(struct uvm *u, struct uvm_machine *m, unsigned gpu, const struct u
   *u = (struct uvm){.machine = m, .gpu = gpu, .params = cfg->params, .cfg = *cfg, .at = TIME_NEVER};
   u->buffer.places = cfg->places;
   u->buffer.at_once = m->space.n_gpus == 1;
+  if (!m->space.coherent) u->buffer.rights = places_new();
 }
 
 void uvm_free(struct uvm *u)
@@ -93,6 +94,7 @@ static void take_entry(struct uvm *u, const struct uvm_entry *e)
   uvm_books(u)->stats.repeats += page_set_has(&w->faulted, page);
   page_set_add(&w->faulted, page);
   if (e->writes) page_set_add(&w->written, page);
+  if (e->atomic) page_set_add(&w->atomic, page);
 }
 
 static void begin_batch(struct uvm *u, picos now)

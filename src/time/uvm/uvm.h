@@ -65,7 +65,7 @@ struct uvm_job {
 /* A block's share of a batch. */
 struct uvm_work {
   uint64_t base;
-  struct page_set faulted, written; /* written: of those */
+  struct page_set faulted, written, atomic; /* of those; by atomics of system scope */
 };
 
 /* STAGES: pages are on their way from another GPU to the host, from where they go on. FLUSH: until the GPU has heard of

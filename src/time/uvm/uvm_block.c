@@ -338,6 +338,7 @@ static void serve_rest(struct uvm *u, picos now)
     if (move_pinned(u, b, base, at - 1, now)) return;
     uvm_map_pinned(u->machine, r, base, &u->pin[at]);
   }
+  if (!u->own_served) uvm_grant(u, r, b, base, now);
   if (!u->own_served) serve_own(u, r, b, base, now);
   else uvm_next_block(u, now, worked(u, now));
 }

@@ -68,6 +68,8 @@ static inline int uvm_processor(int gpu_or_host)
 struct page_set uvm_still(const struct uvm_block *);
 /* What the rules say of the pages of the batch: those that are put off leave it, others get u->pins. */
 void uvm_judge(struct uvm *, const struct uvm_range *, struct uvm_block *, uint64_t base, picos now);
+/* Pages that the GPU reaches and may not write, or not by atomics of system scope: it may from now on. */
+void uvm_grant(struct uvm *, const struct uvm_range *, struct uvm_block *, uint64_t base, picos now);
 /* Pages of the block are copied for a fault, or because the program wants it. */
 void uvm_note_moved(struct uvm *, struct uvm_block *, const struct page_set *, picos now);
 /* They are in their place: whoever fought for them has them mapped. */

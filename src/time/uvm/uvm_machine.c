@@ -13,6 +13,12 @@ static void place(void *ctx, unsigned gpu, uint64_t addr, uint64_t bytes, int no
   uvm_machine_order(ctx, gpu, &(struct fault_order){.kind = ORDER_PLACE, .addr = addr, .bytes = bytes, .node = node});
 }
 
+static void allow(void *ctx, unsigned gpu, uint64_t addr, uint64_t bytes, enum page_right right)
+{
+  uvm_machine_order(ctx, gpu,
+                    &(struct fault_order){.kind = ORDER_RIGHT, .addr = addr, .bytes = bytes, .right = right});
+}
+
 /* Whose memory the host and the GPUs can have mapped, and who has atomics over a fast link to it. */
 static void set_reach(struct uvm_machine *m)
 {
@@ -31,6 +37,7 @@ struct uvm_machine *uvm_machine_new(const struct uvm_config *cfg, unsigned n, bo
   struct uvm_machine *m = mem_zeroed(1, sizeof *m);
   BUG_ON(!n || n > UVM_GPUS);
   m->space = (struct uvm_space){.n_gpus = n, .coherent = coherent, .place = place, .ctx = m};
+  if (!coherent) m->space.allow = allow;
   for (unsigned k = 0; k < n; k++) {
     m->space.gpu[k].node = cfg[k].node;
     m->space.gpu[k].reaches = cfg[k].reaches;

@@ -16,6 +16,27 @@ static void place(const struct uvm_space *x, unsigned gpu, uint64_t base, const 
     x->place(x->ctx, gpu, base + (uint64_t)first * PAGE, (uint64_t)n * PAGE, node);
 }
 
+static void allow(const struct uvm_space *x, unsigned gpu, uint64_t base, const struct page_set *s,
+                  enum page_right right)
+{
+  for (unsigned first = 0, n; x->allow && (n = page_set_run(s, &first)) != 0; first += n)
+    x->allow(x->ctx, gpu, base + (uint64_t)first * PAGE, (uint64_t)n * PAGE, right);
+}
+
+/* Of pages at the host. */
+static void allow_at_host(const struct uvm_space *x, const struct uvm_block *b, uint64_t base, unsigned gpu,
+                          const struct page_set *s)
+{
+  const struct uvm_share *o = &b->gpu[gpu];
+  const struct page_set atomic = page_set_both(s, &o->atomic), reads = page_set_both(s, &o->reads);
+  struct page_set rest = *s;
+  page_set_remove(&rest, &atomic);
+  page_set_remove(&rest, &reads);
+  allow(x, gpu, base, &atomic, RIGHT_ALL);
+  allow(x, gpu, base, &reads, RIGHT_READS);
+  allow(x, gpu, base, &rest, RIGHT_NO_ATOMICS);
+}
+
 static void place_range(const struct uvm_space *x, const struct uvm_range *r, int node)
 {
   for (unsigned k = 0; k < x->n_gpus; k++) x->place(x->ctx, k, r->addr, r->pages * PAGE, node);
@@ -50,6 +71,7 @@ static void show_elsewhere(const struct uvm_space *x, const struct uvm_range *r,
   part = page_set_both(&part, &b->host);
   part = page_set_both(&part, &s);
   place(x, gpu, base, &part, r->socket);
+  allow_at_host(x, b, base, gpu, &part);
   page_set_remove(&s, &part);
   if (x->n_gpus > 1) {
     const struct page_set mapped = mapped_for(r, b, base, gpu, false);
@@ -58,6 +80,7 @@ static void show_elsewhere(const struct uvm_space *x, const struct uvm_range *r,
       part = page_set_both(&mapped, &b->gpu[k].there);
       part = page_set_both(&part, &s);
       place(x, gpu, base, &part, x->gpu[k].node);
+      allow(x, gpu, base, &part, RIGHT_ALL);
       page_set_remove(&s, &part);
     }
   }
@@ -133,6 +156,7 @@ void uvm_space_remove(struct uvm_space *x, uint64_t addr)
   for (uint32_t i = 0; i < r->n_blocks; i++)
     for (unsigned k = 0; k < x->n_gpus; k++) x->gpu[k].resident -= !page_set_empty(&r->block[i].gpu[k].there);
   place_range(x, r, NODE_OWN);
+  for (unsigned k = 0; x->allow && k < x->n_gpus; k++) x->allow(x->ctx, k, r->addr, r->pages * PAGE, RIGHT_ALL);
   free_range(r);
   const size_t i = (size_t)(r - x->range);
   memmove(r, r + 1, (--x->n - i) * sizeof *r);
@@ -284,6 +308,15 @@ static struct page_set copies(const struct uvm_space *x, const struct uvm_range 
   return c;
 }
 
+/* They are mapped anew, by whoever touches them. */
+static void forget_rights(const struct uvm_space *x, struct uvm_block *b, const struct page_set *s)
+{
+  for (unsigned k = 0; k < x->n_gpus; k++) {
+    page_set_remove(&b->gpu[k].atomic, s);
+    page_set_remove(&b->gpu[k].reads, s);
+  }
+}
+
 static void take_from(struct uvm_space *x, struct uvm_block *b, unsigned gpu, const struct page_set *s)
 {
   const bool was = !page_set_empty(&b->gpu[gpu].there);
@@ -295,6 +328,7 @@ static void take_from(struct uvm_space *x, struct uvm_block *b, unsigned gpu, co
 static void take_from_others(struct uvm_space *x, struct uvm_block *b, unsigned gpu, const struct page_set *s)
 {
   page_set_remove(&b->host, s);
+  forget_rights(x, b, s);
   for (unsigned k = 0; k < x->n_gpus; k++) {
     page_set_remove(&b->gpu[k].mapped, s);
     if (k != gpu) take_from(x, b, k, s);
@@ -344,6 +378,7 @@ void uvm_space_leave(struct uvm_space *x, const struct uvm_range *r, uint64_t ba
   page_set_remove(&home, &elsewhere);
   take_from(x, b, gpu, s);
   page_set_join(&b->host, &home);
+  forget_rights(x, b, &home);
   for (unsigned k = 0; k < x->n_gpus; k++) page_set_remove(&b->gpu[k].mapped, &home);
   uvm_space_show(x, r, base, s);
 }
@@ -369,6 +404,7 @@ void uvm_space_unmap(const struct uvm_space *x, const struct uvm_range *r, uint6
 {
   struct uvm_block *b = block_at(r, base);
   for (unsigned k = 0; k < x->n_gpus; k++) page_set_remove(&b->gpu[k].mapped, s);
+  forget_rights(x, b, s);
   uvm_space_show(x, r, base, s);
 }
 
@@ -383,6 +419,64 @@ struct page_set uvm_space_reached(const struct uvm_space *x, const struct uvm_ra
     page_set_join(&all, &part);
   }
   return all;
+}
+
+/* --- rights ------------------------------------------------------------------------------------- */
+
+/* Pages that the GPU reaches at the host. */
+static struct page_set reached_at_host(const struct uvm_range *r, const struct uvm_block *b, uint64_t base,
+                                       unsigned gpu)
+{
+  const struct page_set mapped = mapped_for(r, b, base, gpu, true);
+  struct page_set s = page_set_both(&mapped, &b->host);
+  page_set_remove(&s, &b->gpu[gpu].there);
+  return s;
+}
+
+struct page_set uvm_space_denied(const struct uvm_space *x, const struct uvm_range *r, uint64_t base, unsigned gpu,
+                                 const struct page_set *written, const struct page_set *atomic)
+{
+  const struct uvm_block *b = block_at(r, base);
+  struct page_set s = *atomic, refused = page_set_both(written, &b->gpu[gpu].reads);
+  if (!x->allow) return (struct page_set){{0}};
+  page_set_remove(&s, &b->gpu[gpu].atomic);
+  page_set_join(&s, &refused);
+  const struct page_set reached = reached_at_host(r, b, base, gpu);
+  return page_set_both(&s, &reached);
+}
+
+/* Who does atomics takes the right to write from all others, who writes takes that to atomics. */
+static void revoke(const struct uvm_space *x, const struct uvm_range *r, uint64_t base, unsigned gpu,
+                   const struct page_set *atomic, const struct page_set *written, struct page_set *gone)
+{
+  struct uvm_block *b = block_at(r, base);
+  struct uvm_share *o = &b->gpu[gpu];
+  const struct page_set reached = reached_at_host(r, b, base, gpu);
+  struct page_set more = *atomic;
+  page_set_remove(&more, &o->reads);
+  *gone = page_set_both(written, &o->atomic);
+  page_set_join(gone, &more);
+  *gone = page_set_both(gone, &reached);
+  page_set_join(&o->reads, atomic);
+  page_set_remove(&o->atomic, atomic);
+  page_set_remove(&o->atomic, written);
+  if (!page_set_empty(gone)) allow_at_host(x, b, base, gpu, gone);
+}
+
+void uvm_space_grant(const struct uvm_space *x, const struct uvm_range *r, uint64_t base, unsigned gpu,
+                     const struct page_set *denied, const struct page_set *atomic, struct page_set gone[UVM_GPUS])
+{
+  struct uvm_block *b = block_at(r, base);
+  const struct page_set both = page_set_both(denied, atomic);
+  struct page_set rest = *denied;
+  page_set_remove(&rest, &both);
+  for (unsigned k = 0; k < x->n_gpus; k++) {
+    gone[k] = (struct page_set){{0}};
+    if (k != gpu) revoke(x, r, base, k, &both, &rest, &gone[k]);
+  }
+  page_set_join(&b->gpu[gpu].atomic, &both);
+  page_set_remove(&b->gpu[gpu].reads, denied);
+  allow_at_host(x, b, base, gpu, denied);
 }
 
 /* Whether some of the block's pages are to stay on the GPU. */

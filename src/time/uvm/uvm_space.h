@@ -6,9 +6,11 @@
  *   copies   pages that are mostly read come to a GPU and stay where they are, too, until somebody writes them
  *   places   as each GPU sees them: its own pages are its own, copies PLACE_READS; others are PLACE_FAULTS: whoever
  *            touches them waits for the driver (uvm.h). Those that are mapped for it are reached over links instead
+ *   rights   of pages at a host without atomics for GPUs: one GPU may do those of system scope there, others then only
+ *            read, until one of them writes
  *   room     memory of a GPU is given out in whole blocks; the block whose pages came in longest ago leaves first
  *   changes  between windows, and by the driver. Who makes the space says how they reach the GPUs' tables
- *   not modelled: permissions
+ *   not modelled: permissions of the program's, those of the host; atomics of GPUs on each other without a fast link
  */
 #ifndef WS_TIME_UVM_UVM_SPACE_H
 #define WS_TIME_UVM_UVM_SPACE_H
@@ -25,6 +27,8 @@ enum { UVM_HOST = -1, UVM_NOWHERE = -2 };
 struct uvm_share {
   struct page_set there;  /* pages on it */
   struct page_set mapped; /* that it reaches where they are, since it has touched them */
+  struct page_set atomic; /* at the host, where this GPU alone may do atomics of system scope, */
+  struct page_set reads;  /* or may only read, as another one does */
   struct page_set left;   /* have been there, and had to make room */
   uint64_t used;          /* stamp of the last time pages came in */
   uint32_t remote;        /* its accesses to pages at the host since then */
@@ -83,6 +87,8 @@ struct uvm_space {
   /* Pages of [addr, addr + bytes) are at that node for the GPU, -1: its own; or at none (PLACE_FAULTS, PLACE_READS,
    * less one). */
   void (*place)(void *ctx, unsigned gpu, uint64_t addr, uint64_t bytes, int node);
+  /* … and what the GPU may do to them there; NULL: who places them keeps no rights. */
+  void (*allow)(void *ctx, unsigned gpu, uint64_t addr, uint64_t bytes, enum page_right);
   void *ctx;
 };
 
@@ -125,6 +131,12 @@ void uvm_space_map(const struct uvm_space *, const struct uvm_range *, uint64_t 
 void uvm_space_unmap(const struct uvm_space *, const struct uvm_range *, uint64_t base, const struct page_set *);
 /* Pages that the GPU reaches without a fault where they are. */
 struct page_set uvm_space_reached(const struct uvm_space *, const struct uvm_range *, uint64_t base, unsigned gpu);
+/* … for whose writes, or atomics of system scope, it has not the right. */
+struct page_set uvm_space_denied(const struct uvm_space *, const struct uvm_range *, uint64_t base, unsigned gpu,
+                                 const struct page_set *written, const struct page_set *atomic);
+/* It has it from now on, which takes it from others: from the GPU k those in gone[k], which it reaches. */
+void uvm_space_grant(const struct uvm_space *, const struct uvm_range *, uint64_t base, unsigned gpu,
+                     const struct page_set *denied, const struct page_set *atomic, struct page_set gone[UVM_GPUS]);
 /* The host has touched pages that were nowhere. */
 void uvm_space_touch(const struct uvm_space *, const struct uvm_range *, uint64_t base, const struct page_set *);
 /* The block of the GPU's that is to leave next, not the one at `but`, and none that another driver holds; false: none

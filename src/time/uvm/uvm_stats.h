@@ -25,6 +25,7 @@ enum { UVM_GPUS = 16 }; /* of a machine, at most */
   X(mapped, "mapped_bytes", "bytes of pages for which the GPU had no room, reached at the host")                 \
   X(put_off, "put_off_faults", "faults of the GPU that were put off, as their pages thrash")       \
   X(host_put_off, "put_off_host_faults", "faults of the host, on pages of the GPU, that were put off")           \
+  X(revoked, "revoked_bytes", "bytes of pages at the host that the GPU may no more write, or no more by atomics")  \
   X(pinned, "pinned_bytes", "bytes of pages that thrash and were pinned in one place, at its fault or one of the host")
 
 /* Between GPUs. */

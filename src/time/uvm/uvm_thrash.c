@@ -149,6 +149,7 @@ static void judge_page(struct uvm *u, const struct uvm_range *r, struct uvm_bloc
     uvm_books(u)->stats.put_off++;
     page_set_remove(faulted, &one);
     page_set_remove(&u->work[u->current].written, &one);
+    page_set_remove(&u->work[u->current].atomic, &one);
     return;
   }
   page_set_join(&u->pinned, &one);
@@ -164,13 +165,31 @@ void uvm_judge(struct uvm *u, const struct uvm_range *r, struct uvm_block *b, ui
   u->pinned = (struct page_set){{0}};
   if (!b->thrash || !b->thrash->page) return;
   memset(u->pin, 0, sizeof u->pin);
-  struct page_set asked = u->work[u->current].faulted;
-  const struct page_set reached = uvm_space_reached(uvm_space_of(u), r, base, u->gpu);
+  const struct uvm_work *w = &u->work[u->current];
+  struct page_set asked = w->faulted, reached = uvm_space_reached(uvm_space_of(u), r, base, u->gpu);
+  const struct page_set denied = uvm_space_denied(uvm_space_of(u), r, base, u->gpu, &w->written, &w->atomic);
+  page_set_remove(&reached, &denied);
   page_set_remove(&asked, &b->gpu[u->gpu].there);
   page_set_remove(&asked, &reached);
   for (unsigned first = 0, n; (n = page_set_run(&asked, &first)) != 0; first += n)
     for (unsigned i = first; i < first + n; i++)
       judge_page(u, r, b, base, i, uvm_program_time(u->machine, now));
+}
+
+/* Pages that are reached where they are, and stay there. */
+void uvm_grant(struct uvm *u, const struct uvm_range *r, struct uvm_block *b, uint64_t base, picos now)
+{
+  struct uvm_work *w = &u->work[u->current];
+  struct page_set gone[UVM_GPUS];
+  const struct page_set denied = uvm_space_denied(uvm_space_of(u), r, base, u->gpu, &w->written, &w->atomic);
+  if (page_set_empty(&denied)) return;
+  uvm_space_grant(uvm_space_of(u), r, base, u->gpu, &denied, &w->atomic, gone);
+  page_set_remove(&w->faulted, &denied);
+  for (unsigned k = 0; k < uvm_space_of(u)->n_gpus; k++) {
+    uvm_space_of(u)->gpu[k].stats.revoked += uvm_bytes(&gone[k]);
+    thrash_revoked(&u->machine->thrash, &b->thrash, uvm_processor((int)k), &gone[k],
+                   uvm_program_time(u->machine, now));
+  }
 }
 
 void uvm_note_moved(struct uvm *u, struct uvm_block *b, const struct page_set *s, picos now)
