@@ -8,14 +8,15 @@
 #   tools/compat/nccl.sh run WORK MACHINE GPUS COLLECTIVE BYTES
 #                                                           with FUNCTIONAL=1 without time
 #   tools/compat/nccl.sh time WORK MACHINE GPUS COLLECTIVE BYTES...
-#                                                           us of the last of CALLS (3), GB/s of algorithm and bus
+#                                                           us of the last of CALLS (3), GB/s of algorithm and bus; us from the
+#                                                           end of the call before to its end: with QUEUED=1 as nccl-tests time
 #   tools/compat/nccl.sh build-tests NCCL-TESTS WORK        builds nccl-tests for what `build` has left in WORK
 #   tools/compat/nccl.sh tests WORK MACHINE BYTES [GPUS...] five collectives on 2, 4 and 8 GPUs: how many elements nccl-tests
 #                                                           found wrong, out of place and in place; us of the last one;
 #                                                           seconds of processor time; status 1: some are wrong, or no end
 #
-# NCCL_ALGO, NCCL_PROTO, NCCL_MAX_NCHANNELS and NCCL's other variables are handed on. ARCH: what to compile for (80). JOBS: of make
-# (1). The time is from when the kernel of the last GPU has begun to when that of the last has ended: launches are not in it.
+# NCCL_ALGO, NCCL_PROTO, NCCL_MAX_NCHANNELS and NCCL's other variables are handed on. ARCH: what to compile for (80), FUNCS: NCCL's
+# kernels, as its ONLY_FUNCS has them. JOBS: of make (1). The time is from when the kernel of the last GPU has begun to when that of the last has ended: launches are not in it.
 # Threads of NCCL that look for messages without rest are slowed down (host_polls.c); REST=0 leaves them as they are.
 # nccl-tests measure with a clock of the host, which is not the simulated one. LIMIT: seconds for one of their programs (600).
 set -u
@@ -26,7 +27,7 @@ toolkit=$(dirname "$(dirname "$(PATH=$PATH:/usr/local/cuda/bin command -v nvcc |
 
 build() {
   local nccl=$1 work=$2 gencode="-gencode=arch=compute_${ARCH:-80},code=sm_${ARCH:-80}"
-  local funcs='SendRecv|AllGather RING *|Broadcast RING *|ReduceScatter Sum f32 RING *|AllReduce Sum f32 (RING|TREE) *'
+  local funcs=${FUNCS:-'SendRecv|AllGather RING *|Broadcast RING *|ReduceScatter Sum f32 RING *|AllReduce Sum f32 (RING|TREE) *'}
   mkdir -p "$work" && cp -r "$nccl" "$work/nccl" || return
   sed -i 's/^kernels_to_build = .*/kernels_to_build = []/' "$work/nccl/src/device/symmetric/generate.py" || return
   # The toolkit's headers without those of an NCCL that it has, which some of the sources would find first.
@@ -50,7 +51,7 @@ simulate() {
   shift
   "$bin" machines --nccl-topology "$machine" >"$work/$(basename "$machine").xml" || return
   env LD_PRELOAD="$preload" LD_LIBRARY_PATH="$work/build/lib" NCCL_TOPO_FILE="$work/$(basename "$machine").xml" NCCL_CUMEM_ENABLE="${NCCL_CUMEM_ENABLE:-0}" \
-    NCCL_CUMEM_HOST_ENABLE=0 NCCL_NVLS_ENABLE=0 NCCL_IB_DISABLE=1 NCCL_NET=Socket NCCL_SOCKET_IFNAME=lo NCCL_RAS_ENABLE=0 \
+    NCCL_CUMEM_HOST_ENABLE=0 NCCL_NVLS_ENABLE="${NCCL_NVLS_ENABLE:-0}" NCCL_IB_DISABLE=1 NCCL_NET=Socket NCCL_SOCKET_IFNAME=lo NCCL_RAS_ENABLE=0 \
     NCCL_GIN_ENABLE=0 timeout "${LIMIT:-1000000}" "$bin" exec --machine "$machine" "${options[@]}" "$@"
 }
 
@@ -65,22 +66,25 @@ last_call() {
   python3 - "$@" <<'P'
 import json, sys
 n, what, size = int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
-last = {}
+last, before = {}, {}
 for r in json.load(open(sys.argv[1]))["launches"]:
     if "ncclDevKernel" in r["kernel"]:
+        before[r["gpu"]] = last.get(r["gpu"])
         last[r["gpu"]] = r
 assert len(last) == n
-us = (max(r["end_ps"] for r in last.values()) - max(r["start_ps"] for r in last.values())) / 1e6
+end = max(r["end_ps"] for r in last.values())
+us = (end - max(r["start_ps"] for r in last.values())) / 1e6
 bus = {"all_reduce": 2 * (n - 1) / n, "broadcast": 1}.get(what, (n - 1) / n)
-print(f"{size:12} {us:10.2f} {size / us / 1e3:10.2f} {size / us / 1e3 * bus:10.2f}")
+print(f"{size:12} {us:10.2f} {size / us / 1e3:10.2f} {size / us / 1e3 * bus:10.2f}", end="")
+print(f" {(end - max(r['end_ps'] for r in before.values())) / 1e6:10.2f}" if all(before.values()) else "")
 P
 }
 
 time_sizes() {
   local work=$1 machine=$2 gpus=$3 what=$4 size
-  printf '%s, %s GPUs of %s, %s %s\n%12s %10s %10s %10s\n' "$what" "$gpus" "$machine" "${NCCL_ALGO:-}" "${NCCL_PROTO:-}" bytes us algbw busbw
+  printf '%s, %s GPUs of %s, %s %s\n%12s %10s %10s %10s %10s\n' "$what" "$gpus" "$machine" "${NCCL_ALGO:-}" "${NCCL_PROTO:-}" bytes us algbw busbw period
   for size in "${@:5}"; do
-    if ! simulate "$work" "$machine" --quiet --json "$work/run.json" -- "$work/collectives" "$gpus" "$what" "$size" "${CALLS:-3}" >"$work/run.out" 2>&1; then
+    if ! simulate "$work" "$machine" --quiet --json "$work/run.json" -- "$work/collectives" "$gpus" "$what" "$size" "${CALLS:-3}" ${QUEUED:+queued} >"$work/run.out" 2>&1; then
       tail -n 1 "$work/run.out"
       return 1
     fi

@@ -1,11 +1,14 @@
 // Collectives of NCCL on the GPUs of one process, each element held against sums computed here: for nccl.sh.
 //
-//   nccl_collectives GPUS COLLECTIVE BYTES [REPEATS]     COLLECTIVE: all_reduce all_gather reduce_scatter broadcast alltoall
+//   nccl_collectives GPUS COLLECTIVE BYTES [REPEATS [queued]]
+//                                      COLLECTIVE: all_reduce all_gather reduce_scatter broadcast alltoall
+//                                      queued: calls are not waited for one by one, as in nccl-tests
 //
 // BYTES are of a GPU's larger buffer, rounded up to a multiple of floats for each GPU. Values are whole numbers, so that sums do not
 // depend on their order.
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -52,11 +55,20 @@ static void give(const work &w, int gpu, const float *in, float *out, ncclComm_t
   }
 }
 
+static void wait(const std::vector<cudaStream_t> &s)
+{
+  for (size_t g = 0; g < s.size(); g++) {
+    OK(cudaSetDevice((int)g));
+    OK(cudaStreamSynchronize(s[g]));
+  }
+}
+
 int main(int argc, char **argv)
 {
   if (argc < 4) return 2;
   work w = { argv[2], atoi(argv[1]), 0, 0 };
   const int repeats = argc > 4 ? atoi(argv[4]) : 1;
+  const bool queued = argc > 5 && !strcmp(argv[5], "queued");
   const size_t unit = sizeof(float) * (size_t)w.n;
   w.part = (strtoull(argv[3], nullptr, 0) + unit - 1) / unit;
   w.all = w.part * (size_t)w.n;
@@ -79,11 +91,9 @@ int main(int argc, char **argv)
     OK(ncclGroupStart());
     for (int g = 0; g < w.n; g++) give(w, g, in[g], out[g], comm[g], s[g]);
     OK(ncclGroupEnd());
-    for (int g = 0; g < w.n; g++) {
-      OK(cudaSetDevice(g));
-      OK(cudaStreamSynchronize(s[g]));
-    }
+    if (!queued) wait(s);
   }
+  wait(s);
   size_t wrong = 0;
   const size_t results = w.what == "reduce_scatter" ? w.part : w.all;
   for (int g = 0; g < w.n; g++) {
