@@ -163,6 +163,23 @@ def experts():
     compare(serve(saved(model)), model, 0.05)
 
 
+def latent_attention():
+    """DeepSeek-V3. What its router does vLLM takes from two fields that transformers' own configuration does not have:
+    without them it would choose experts by softmax. Angles are stretched (YaRN), and experts have a bias."""
+    fields = dict(topk_method="noaux_tc", scoring_func="sigmoid", tie_word_embeddings=False)
+    heads = dict(kv_lora_rank=512, q_lora_rank=128, qk_rope_head_dim=64, qk_nope_head_dim=128, v_head_dim=128)
+    experts_of = dict(n_routed_experts=8, n_shared_experts=1, num_experts_per_tok=2, n_group=4, topk_group=2)
+    angles = dict(rope_type="yarn", factor=4, rope_theta=10000.0, original_max_position_embeddings=64)
+    angles |= dict(beta_fast=32, beta_slow=1, mscale=1.0, mscale_all_dim=1.0)
+    sizes = {**SIZES, "num_key_value_heads": SIZES["num_attention_heads"]}
+    layers = dict(moe_intermediate_size=128, first_k_dense_replace=1, routed_scaling_factor=2.5, rope_parameters=angles)
+    model = model_of(tf.DeepseekV3Config(**fields, **heads, **experts_of, **layers, **sizes), torch.bfloat16)
+    for name, values in model.named_buffers():
+        if name.endswith("e_score_correction_bias"):
+            values.normal_(0, 0.05)
+    compare(serve(saved(model, torch.bfloat16), dtype="bfloat16"), model, 0.2)
+
+
 def sinks():
     layers = ["sliding_attention", "full_attention"]
     experts_of = dict(num_local_experts=4, num_experts_per_tok=2, sliding_window=16, layer_types=layers)
@@ -211,6 +228,7 @@ if __name__ == "__main__":
                 weights_of_awq,
                 windows_and_soft_caps,
                 experts,
+                latent_attention,
                 sinks,
                 adapter,
                 guesses_by_repetition,

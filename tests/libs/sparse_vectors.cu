@@ -75,6 +75,20 @@ template <typename T, typename I> static void vectors(cusparseHandle_t h, int si
   }
   for (int i = 0; i < size; i++) right = right && near(got[i], want[i], sizes[i], 3);
 
+  right = right && !cusparseRot(h, scalars, scalars + 1, vx, vy);
+  const std::vector<T> turned = host(dx, count);
+  const std::vector<T> before = got;
+  got = host(dy, size);
+  std::vector<char> touched(size);
+  for (int k = 0; k < count; k++) {
+    const int i = p[k] - base;
+    const number c(factor[0]), s(factor[1]), u(x[k]), v(before[i]);
+    touched[i] = 1;
+    right = right && near(turned[k], c * u + s * v, std::abs(c * u) + std::abs(s * v), 3) &&
+            near(got[i], c * v - s * u, std::abs(c * v) + std::abs(s * u), 3);
+  }
+  for (int i = 0; i < size; i++) right = right && (touched[i] || got[i] == before[i]);
+
   right = right && !cusparseGather(h, vy, vx);
   const std::vector<T> gathered = host(dx, count);
   for (int k = 0; k < count; k++) right = right && gathered[k] == got[p[k] - base];

@@ -23,14 +23,34 @@ template <typename T> static matrix<T> square(int n, bool upper, bool unit)
   return a;
 }
 
+// Two levels of 1,300 rows, more than a CTA solves, and behind them 100 rows that each need the one before.
+template <typename T> static matrix<T> wide(bool upper, bool unit)
+{
+  enum { half = 1300, all = 2700 };
+  matrix<T> a(0, 0);
+  a.rows = a.cols = all;
+  auto put = [&](int i, int j, T v) { a.row.push_back(i), a.column.push_back(j), a.values.push_back(v); };
+  for (int i = 0; i < all; i++) {
+    const int seen = upper ? all - 1 - i : i; // how many rows are solved before it, if one after the other
+    put(i, i, unit ? T(1e30) : type<T>::make() + T(9));
+    for (int e = 0; e < (seen < half ? 0 : seen < 2 * half ? 3 : 1); e++) {
+      const int needed = seen < 2 * half ? (int)((seen + e * 431) % half) : seen - 1;
+      put(i, upper ? all - 1 - needed : needed, type<T>::make() * T(0.3));
+    }
+  }
+  return a;
+}
+
 static int at(bool columns, int ld, int i, int j) { return columns ? j * ld + i : i * ld + j; }
 
 // |alpha op(B) - op(A) C| beside the sizes of the terms: what solving row by row leaves is (terms + 4) eps of their sum.
-template <typename T, typename I> static void solve_case(cusparseHandle_t h, int format, int op, int op_b, bool upper, bool unit, int n, bool vector)
+template <typename T, typename I> static void solve_case(cusparseHandle_t h, int format, int op, int op_b, bool upper, bool unit, int n, bool vector,
+                                                      bool is_wide = false)
 {
-  const int rows = 67, columns_b = next() % 2 || vector, columns_c = next() % 2 || vector, base = next() % 2;
+  const int rows = is_wide ? 2700 : 67, columns_b = next() % 2 || vector, columns_c = next() % 2 || vector, base = next() % 2;
   const int rb = op_b ? n : rows, cb = op_b ? rows : n, ldb = (columns_b ? rb : cb) + (vector ? 0 : 3), ldc = (columns_c ? rows : n) + (vector ? 0 : 2);
-  const matrix<T> a = square<T>(rows, upper, unit);
+  const matrix<T> a = is_wide ? wide<T>(upper, unit) : square<T>(rows, upper, unit);
+  const double terms = is_wide ? 4 : rows / 5.0;
   std::vector<T> b(ldb * (columns_b ? cb : rb)), c(ldc * (columns_c ? n : rows), T(3));
   for (T &v : b) v = type<T>::make();
   T *db = device(b), *dc = device(c);
@@ -74,7 +94,7 @@ template <typename T, typename I> static void solve_case(cusparseHandle_t h, int
   for (int i = 0; i < rows; i++)
     for (int j = 0; j < n; j++) {
       const number x = number(alpha) * maybe_conj(number(b[op_b ? at(columns_b, ldb, j, i) : at(columns_b, ldb, i, j)]), op_b);
-      right = right && std::abs(sum[i * n + j] - x) <= (rows / 5.0 + 6) * type<T>::eps * (size[i * n + j] + std::abs(x));
+      right = right && std::abs(sum[i * n + j] - x) <= (terms + 6) * type<T>::eps * (size[i * n + j] + std::abs(x));
       got[at(columns_c, ldc, i, j)] = T(3);
     }
   char what[140];
@@ -92,6 +112,10 @@ template <typename T, typename I> static void solves(cusparseHandle_t h)
         solve_case<T, I>(h, format, op, 0, shape & 1, shape & 2, 1, true);
         solve_case<T, I>(h, format, op, (op + shape) % 3, shape & 1, shape & 2, op == 1 ? 33 : 5, false);
       }
+  for (int shape = 0; shape < 4; shape++) {
+    solve_case<T, I>(h, CUSPARSE_FORMAT_CSR, 0, 0, shape & 1, shape & 2, 1, true, true);
+    solve_case<T, I>(h, CUSPARSE_FORMAT_CSR, 1, 0, shape & 1, shape & 2, 2, false, true);
+  }
 }
 
 // The structure of A B once, then alpha A B + beta C twice: with the values that A had, and with others. Buffers that need not

@@ -1,12 +1,14 @@
-/* Triangular systems of libcusparse: SpSV, SpSM. There is nothing to analyse and no buffer. */
-#include "libs/cusparse/sparse_product.h"
+/* Triangular systems of libcusparse: SpSV, SpSM. The analysis finds levels, which lie in the program's buffer; values
+ * are the matrix's when a system is solved. */
+#include "libs/cusparse/sparse_levels.h"
 
 #define PLAN UINT64_C(0x776172707370736f)
 enum { ATTRIBUTE_FILL, ATTRIBUTE_DIAGONAL };
 
 struct solve_plan {
   struct sparse_plan head;
-  bool analysed;
+  struct sparse_levels order;
+  bool upper, transposed; /* what was analysed */
 };
 
 struct system {
@@ -33,46 +35,107 @@ static sparse_status check(const struct sparse_handle *h, const struct system *s
   return agree ? SPARSE_SUCCESS : SPARSE_INVALID_VALUE;
 }
 
-static sparse_status solve(struct sparse_handle *h, const struct system *s)
+static struct sparse_triangle triangle_of(const struct system *s)
+{
+  bool turned;
+  struct sparse_triangle t = {.a = sparse_seen(s->a, &turned)};
+  t.transposed = (s->op_a != SPARSE_OP_N) != turned;
+  t.upper = (s->a->attribute[ATTRIBUTE_FILL] != 0) != turned;
+  return t;
+}
+
+/* A CTA has at most so many threads, and levels that need no more follow each other in one launch. */
+enum { MOST_THREADS = 1024, MOST_CTAS = 1024 };
+
+/* So many threads for each row that each has some four elements. */
+static int lanes_of(const struct sparse_levels *o)
+{
+  int lanes = 1;
+  while (lanes < 32 && (int64_t)lanes * 4 * o->rows < o->elements) lanes *= 2;
+  return lanes;
+}
+
+static int64_t threads_of(const struct sparse_levels *o, int level, int lanes)
+{
+  return (int64_t)(o->level[level + 1] - o->level[level]) * lanes;
+}
+
+/* The levels of one launch from g->from on. */
+static struct launch_shape next_launch(const struct sparse_levels *o, struct ws_sparse_solve *g)
+{
+  int64_t widest = threads_of(o, g->from, g->lanes);
+  for (g->to = g->from + 1; widest <= MOST_THREADS && g->to < o->levels; g->to++) {
+    const int64_t threads = threads_of(o, g->to, g->lanes);
+    if (threads > MOST_THREADS) break;
+    if (threads > widest) widest = threads;
+  }
+  const int64_t ctas = (widest + MOST_THREADS - 1) / MOST_THREADS, threads = (widest + 31) / 32 * 32;
+  return (struct launch_shape){.x = (unsigned)g->n, .y = (unsigned)(ctas < MOST_CTAS ? ctas : MOST_CTAS), .z = 1,
+                               .threads = (unsigned)(threads < MOST_THREADS ? threads : MOST_THREADS)};
+}
+
+static sparse_status solve(struct sparse_handle *h, const struct system *s, const struct solve_plan *plan)
 {
   const int kind = sparse_kind(s->a->value_type);
-  bool turned;
-  struct ws_sparse_solve g = {.a = sparse_seen(s->a, &turned), .n = s->c->cols};
-  g.transposed = (s->op_a != SPARSE_OP_N) != turned;
+  const struct sparse_levels *o = &plan->order;
+  struct ws_sparse_solve g = {.order = o->device, .values = s->a->values, .lanes = lanes_of(o), .n = s->c->cols};
   g.conj = s->op_a == SPARSE_OP_C;
   g.conj_b = s->op_b == SPARSE_OP_C;
-  g.upper = (s->a->attribute[ATTRIBUTE_FILL] != 0) != turned;
   g.unit = s->a->attribute[ATTRIBUTE_DIAGONAL] != 0;
   g.b = s->b->values, g.c = s->c->values;
   sparse_strides(s->b, s->op_b != SPARSE_OP_N, &g.b_row, &g.b_column);
   sparse_strides(s->c, false, &g.c_row, &g.c_column);
   g.alpha = sparse_scalar(h, s->alpha, kind);
-  if (!g.a.rows || !g.n) return SPARSE_SUCCESS;
+  if (!o->rows || !g.n) return SPARSE_SUCCESS;
   if (g.n > INT32_MAX) return sparse_refuse("cusparseSpSM_solve", "2^31 right sides");
-  const struct launch_shape shape = {(unsigned)((g.n + 7) / 8), 1, 1, 256};
   const enum lib_kernel k = (enum lib_kernel)(KERNEL_ssparse_solve + kind);
-  return kernel_set_launch(&h->kernels, k, shape, h->stream, &g) ? SPARSE_SUCCESS : SPARSE_EXECUTION_FAILED;
+  bool ok = true;
+  for (; ok && g.from < o->levels; g.from = g.to) {
+    const struct launch_shape shape = next_launch(o, &g);
+    ok = kernel_set_launch(&h->kernels, k, shape, h->stream, &g);
+  }
+  return ok ? SPARSE_SUCCESS : SPARSE_EXECUTION_FAILED;
 }
 
-static sparse_status analyse(const struct sparse_handle *h, const struct system *s, struct solve_plan *plan,
+static sparse_status analyse(const struct sparse_handle *h, const struct system *s, struct solve_plan *plan, void *room,
                              const char *function)
 {
   const sparse_status status = check(h, s, plan, function);
-  if (!status) plan->analysed = true;
-  return status;
+  if (status) return status;
+  const struct sparse_triangle t = triangle_of(s);
+  if (!room) return SPARSE_INVALID_VALUE;
+  if (!sparse_levels_bytes(&t)) return sparse_refuse(function, "2^31 rows or elements");
+  plan->upper = t.upper, plan->transposed = t.transposed;
+  return sparse_levels_find(&plan->order, h, &t, room);
 }
+
+/* What is solved has the structure that was analysed. */
 static sparse_status solve_analysed(struct sparse_handle *h, const struct system *s, const struct solve_plan *plan,
                                     const char *function)
 {
   const sparse_status status = check(h, s, plan, function);
   if (status) return status;
-  return plan->analysed ? solve(h, s) : SPARSE_INVALID_VALUE;
+  const struct sparse_triangle t = triangle_of(s);
+  const bool same = plan->order.level && t.a.rows == plan->order.rows && t.upper == plan->upper &&
+                    t.transposed == plan->transposed;
+  return same ? solve(h, s, plan) : SPARSE_INVALID_VALUE;
 }
+
 static sparse_status buffer(const struct sparse_handle *h, const struct system *s, const struct solve_plan *plan,
                             size_t *bytes, const char *function)
 {
   const sparse_status status = check(h, s, plan, function);
-  return status ? status : sparse_no_buffer(h, bytes);
+  if (status) return status;
+  const struct sparse_triangle t = triangle_of(s);
+  if (!bytes) return SPARSE_INVALID_VALUE;
+  *bytes = sparse_levels_bytes(&t);
+  return *bytes ? SPARSE_SUCCESS : sparse_refuse(function, "2^31 rows or elements");
+}
+
+static sparse_status destroy(struct sparse_plan *p)
+{
+  if (p && p->magic == PLAN) sparse_levels_free(&((struct solve_plan *)p)->order);
+  return sparse_plan_destroy(p, PLAN);
 }
 
 #define VECTOR_ARGUMENTS                                                                                     \
@@ -94,11 +157,11 @@ PUBLIC sparse_status cusparseSpSM_createDescr(struct sparse_plan **out)
 }
 PUBLIC sparse_status cusparseSpSV_destroyDescr(struct sparse_plan *p)
 {
-  return sparse_plan_destroy(p, PLAN);
+  return destroy(p);
 }
 PUBLIC sparse_status cusparseSpSM_destroyDescr(struct sparse_plan *p)
 {
-  return sparse_plan_destroy(p, PLAN);
+  return destroy(p);
 }
 
 PUBLIC sparse_status cusparseSpSV_bufferSize(VECTOR_ARGUMENTS, size_t *bytes)
@@ -109,9 +172,9 @@ PUBLIC sparse_status cusparseSpSV_bufferSize(VECTOR_ARGUMENTS, size_t *bytes)
 }
 PUBLIC sparse_status cusparseSpSV_analysis(VECTOR_ARGUMENTS, void *room)
 {
-  (void)algorithm, (void)room;
+  (void)algorithm;
   const struct system s = VECTOR_SYSTEM;
-  return analyse(h, &s, plan, __func__);
+  return analyse(h, &s, plan, room, __func__);
 }
 PUBLIC sparse_status cusparseSpSV_solve(VECTOR_ARGUMENTS)
 {
@@ -127,9 +190,9 @@ PUBLIC sparse_status cusparseSpSM_bufferSize(MATRIX_ARGUMENTS, size_t *bytes)
 }
 PUBLIC sparse_status cusparseSpSM_analysis(MATRIX_ARGUMENTS, void *room)
 {
-  (void)algorithm, (void)room;
+  (void)algorithm;
   const struct system s = MATRIX_SYSTEM;
-  return analyse(h, &s, plan, __func__);
+  return analyse(h, &s, plan, room, __func__);
 }
 /* The header of the toolkit has no buffer here, its reference from 12.0 on has none either. */
 PUBLIC sparse_status cusparseSpSM_solve(MATRIX_ARGUMENTS)

@@ -144,6 +144,20 @@ PUBLIC sparse_status cusparseAxpby(struct sparse_handle *h, const void *alpha, c
   return run(h, of_kind(KERNEL_ssparse_add, kind), &v);
 }
 
+PUBLIC sparse_status cusparseRot(struct sparse_handle *h, const void *cosine, const void *sine, struct sparse_vector *x,
+                                 struct dense_matrix *y)
+{
+  const sparse_status s = check(h, x, y, __func__);
+  if (s) return s;
+  const int kind = sparse_kind(x->value_type);
+  if (!cosine || !sine) return SPARSE_INVALID_VALUE;
+  if (kind < 0) return sparse_refuse(__func__, "values of this type");
+  struct ws_sparse_vector v = seen(x, y);
+  v.alpha = sparse_scalar(h, cosine, kind);
+  v.beta = sparse_scalar(h, sine, kind);
+  return run(h, of_kind(KERNEL_ssparse_rotate, kind), &v);
+}
+
 PUBLIC sparse_status cusparseSpVV_bufferSize(const struct sparse_handle *h, int op, const struct sparse_vector *x,
                                              const struct dense_matrix *y, const void *result, int compute,
                                              size_t *bytes)

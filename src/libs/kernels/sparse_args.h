@@ -43,11 +43,22 @@ struct ws_sparse_convert {
   int64_t to_row, to_column;
 };
 
-/* op(A) C = alpha * op(B), A a triangle of what is stored: with `upper` the upper one; with `unit` its diagonal is
- * 1. */
+/* The order in which the rows of a triangular system can be solved. Rows of a level need only those of levels before
+ * it; they are listed level by level. The elements of the row at place r of that list are first[r] to first[r + 1]:
+ * where each one's value is, and the unknown that it multiplies. */
+struct ws_sparse_levels {
+  const int32_t *row;    /* of each place of the list */
+  const int32_t *first;  /* of each place of the list, and the end */
+  const int32_t *place, *unknown;
+  const int32_t *level;  /* where each level begins in the list, and the end */
+};
+
+/* op(A) C = alpha * op(B), A a triangle of what is stored; with `unit` its diagonal is 1. A launch solves the levels
+ * `from` to `to`, several of them in one CTA for each column of C; `lanes` threads share a row. */
 struct ws_sparse_solve {
-  struct ws_sparse a;
-  int32_t transposed, conj, conj_b, upper, unit;
+  struct ws_sparse_levels order;
+  const void *values;
+  int32_t conj, conj_b, unit, lanes, from, to;
   int64_t n, b_row, b_column, c_row, c_column;
   const void *b;
   void *c;
@@ -145,7 +156,7 @@ struct ws_sparse_vector {
   const void *indices;
   void *x, *y, *result;
   int32_t wide, base, bytes, conj; /* bytes: of a value; conj: x counts as its conjugate */
-  struct ws_scalar alpha;
+  struct ws_scalar alpha, beta;    /* beta: the sine of a rotation, whose cosine is alpha */
 };
 
 #endif

@@ -1,63 +1,46 @@
-// Triangular systems: a warp per right side goes through the rows one after the other, its lanes along a row.
+// Triangular systems, level by level: rows of a level do not need each other. A column of the right sides is a column of
+// the grid.
 #include "sparse.cuh"
 
-// Of a row: what its diagonal has, and the sum of the products with what is known.
-template <typename T> __device__ void row_sums(const ws_sparse_solve &p, const T *x, int64_t i, T &diagonal, T &sum)
+// The sum over the lanes that share a row, in the first of them.
+template <typename T> __device__ T over_lanes(T v, int lanes)
 {
-  diagonal = sum = zero<T>();
-  const int64_t end = first_of_row(p.a, i + 1);
-  for (int64_t k = first_of_row(p.a, i) + threadIdx.x % 32; k < end; k += 32) {
-    const int64_t j = column_of(p.a, k);
-    const T stored = ((const T *)p.a.values)[k], v = p.conj ? conjugate(stored) : stored;
-    if (j == i) diagonal = diagonal + v;
-    else if (!p.transposed && (p.upper ? j > i : j < i)) madd(sum, v, x[j * p.c_row]);
-  }
-  for (int by = 16; by; by /= 2) {
-    diagonal = diagonal + down(diagonal, by);
-    sum = sum + down(sum, by);
-  }
+  for (int by = lanes / 2; by; by /= 2) v = v + down(v, by);
+  return v;
 }
 
-// The transposed matrix: what row i has of the others goes to them.
-template <typename T> __device__ void take_away(const ws_sparse_solve &p, T *x, int64_t i)
+template <typename T> __device__ void solve_row(const ws_sparse_solve &p, const T *b, T *x, int r, bool there, T alpha)
 {
-  const T known = x[i * p.c_row];
-  const int64_t end = first_of_row(p.a, i + 1);
-  for (int64_t k = first_of_row(p.a, i) + threadIdx.x % 32; k < end; k += 32) {
-    const int64_t j = column_of(p.a, k);
-    const T stored = ((const T *)p.a.values)[k], v = p.conj ? conjugate(stored) : stored;
-    if (p.upper ? j > i : j < i) add(x + j * p.c_row, zero<T>() - v * known);
+  const int lane = threadIdx.x % p.lanes, i = there ? p.order.row[r] : 0;
+  T diagonal = zero<T>(), sum = zero<T>();
+  for (int k = there ? p.order.first[r] + lane : 0, end = there ? p.order.first[r + 1] : 0; k < end; k += p.lanes) {
+    const int j = p.order.unknown[k];
+    const T stored = ((const T *)p.values)[p.order.place[k]], v = p.conj ? conjugate(stored) : stored;
+    if (j == i) diagonal = diagonal + v;
+    else madd(sum, v, x[j * p.c_row]);
   }
+  diagonal = over_lanes(diagonal, p.lanes);
+  sum = over_lanes(sum, p.lanes);
+  if (!there || lane) return;
+  const T right = b[i * p.b_row], v = alpha * (p.conj_b ? conjugate(right) : right) - sum;
+  x[i * p.c_row] = p.unit ? v : v / diagonal;
 }
 
 template <typename T> __device__ void solve(const ws_sparse_solve &p)
 {
-  const int64_t column = (int64_t)blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
-  const bool ascends = (p.upper != 0) == (p.transposed != 0);
-  if (column >= p.n) return;
-  T *x = (T *)p.c + column * p.c_column;
-  const T *b = (const T *)p.b + column * p.b_column, alpha = scalar<T>(p.alpha, kind<T>());
-  for (int64_t i = threadIdx.x % 32; i < p.a.rows; i += 32) {
-    const T v = b[i * p.b_row];
-    x[i * p.c_row] = alpha * (p.conj_b ? conjugate(v) : v);
-  }
-  for (int64_t step = 0; step < p.a.rows; step++) {
-    const int64_t i = ascends ? step : p.a.rows - 1 - step;
-    T diagonal, sum;
-    __syncwarp();
-    row_sums(p, x, i, diagonal, sum);
-    if (threadIdx.x % 32 == 0) {
-      const T v = x[i * p.c_row] - sum;
-      x[i * p.c_row] = p.unit ? v : v / diagonal;
-    }
-    if (!p.transposed) continue;
-    __syncwarp();
-    take_away(p, x, i);
+  const int rows = blockDim.x / p.lanes, mine = threadIdx.x / p.lanes;
+  const T *b = (const T *)p.b + blockIdx.x * p.b_column, alpha = scalar<T>(p.alpha, kind<T>());
+  T *x = (T *)p.c + blockIdx.x * p.c_column;
+  for (int level = p.from; level < p.to; level++) {
+    const int end = p.order.level[level + 1];
+    for (int64_t r = p.order.level[level] + (int64_t)blockIdx.y * rows; r < end; r += (int64_t)gridDim.y * rows)
+      solve_row(p, b, x, (int)r + mine, r + mine < end, alpha);
+    __syncthreads(); // where a launch has several levels, a column has one CTA
   }
 }
 
 #define SOLVE(l, T)                                                                                                \
-  extern "C" __global__ void __launch_bounds__(256) warpstep_##l##sparse_solve(const __grid_constant__ ws_sparse_solve p) \
+  extern "C" __global__ void __launch_bounds__(1024) warpstep_##l##sparse_solve(const __grid_constant__ ws_sparse_solve p) \
   {                                                                                                                \
     solve<T>(p);                                                                                                   \
   }

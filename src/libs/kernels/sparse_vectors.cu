@@ -29,6 +29,19 @@ template <typename T> __device__ void add_to(const ws_sparse_vector &p)
   }
 }
 
+// (x, y) becomes (c x + s y, c y - s x).
+template <typename T> __device__ void rotate(const ws_sparse_vector &p)
+{
+  const T cosine = scalar<T>(p.alpha, kind<T>()), sine = scalar<T>(p.beta, kind<T>());
+  AT(k, p.count)
+  {
+    T *x = (T *)p.x + k, *y = (T *)p.y + place_of(p, k);
+    const T old = *x;
+    *x = cosine * old + sine * *y;
+    *y = cosine * *y - sine * old;
+  }
+}
+
 // One CTA, whose sums have a fixed order.
 template <typename T> __device__ void dot(const ws_sparse_vector &p)
 {
@@ -50,7 +63,8 @@ template <typename T> __device__ void dot(const ws_sparse_vector &p)
   extern "C" __global__ void __launch_bounds__(256) warpstep_##name(const __grid_constant__ ws_sparse_vector p) { call(p); }
 #define VECTORS(l, T)                 \
   KERNEL(l##sparse_add, add_to<T>)    \
-  KERNEL(l##sparse_dot, dot<T>)
+  KERNEL(l##sparse_dot, dot<T>)       \
+  KERNEL(l##sparse_rotate, rotate<T>)
 VECTORS(s, float)
 VECTORS(d, double)
 VECTORS(c, c32)

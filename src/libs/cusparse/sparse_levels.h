@@ -1,0 +1,29 @@
+/* In which order the rows of a triangular system can be solved: rows of a level need only rows of levels before it
+ * (M. Naumov, "Parallel Solution of Sparse Triangular Linear Systems in the Preconditioned Iterative Methods on the
+ * GPU", NVIDIA technical report NVR-2011-001). Found on the host from the matrix's structure; values are not looked at.
+ */
+#ifndef WS_SPARSE_LEVELS_H
+#define WS_SPARSE_LEVELS_H
+
+#include "libs/cusparse/sparse_product.h"
+
+/* A triangle as it is solved: the upper or the lower one of what is stored, or the transposed of that. */
+struct sparse_triangle {
+  struct ws_sparse a;
+  bool upper, transposed;
+};
+
+struct sparse_levels {
+  int levels, rows, elements;
+  int *level;                     /* where each begins, and the end: the host's copy. NULL: there is none */
+  struct ws_sparse_levels device; /* in the program's buffer */
+};
+
+/* Bytes of the buffer; 0: the matrix has 2^31 rows or elements, or more. */
+size_t sparse_levels_bytes(const struct sparse_triangle *t);
+/* Reads the structure, when all before it in the stream is done, and fills the buffer. */
+sparse_status sparse_levels_find(struct sparse_levels *out, const struct sparse_handle *h,
+                                 const struct sparse_triangle *t, void *buffer);
+void sparse_levels_free(struct sparse_levels *l);
+
+#endif
