@@ -146,8 +146,58 @@ template <typename T> static void sampled_case(cusparseHandle_t h, int format, i
   cusparseDestroyDnMat(mb);
 }
 
+// Three matrices C with columns of their own, of three A and one B.
+template <typename T> static void sampled_batch(cusparseHandle_t h, bool coo)
+{
+  enum { m = 29, n = 31, k = 8, each = 4, batch = 3, nnz = m * each, gap = nnz + 6, step = m * k + 5 };
+  std::vector<int> offsets(batch * (m + 1)), row(batch * gap), column(batch * gap);
+  std::vector<T> values(batch * gap, T(9)), a(batch * step), b(k * n);
+  for (T &v : a) v = type<T>::make();
+  for (T &v : b) v = type<T>::make();
+  for (int z = 0; z < batch; z++)
+    for (int i = 0; i <= m; i++) {
+      offsets[z * (m + 1) + i] = i * each;
+      for (int e = 0; i < m && e < each; e++) {
+        const int at = z * gap + i * each + e;
+        row[at] = i, column[at] = (i * 3 + z + e * 7) % n, values[at] = type<T>::make();
+      }
+    }
+  const T alpha = type<T>::make(), beta = type<T>::make();
+  const auto zero = CUSPARSE_INDEX_BASE_ZERO;
+  const auto i32 = CUSPARSE_INDEX_32I;
+  const auto no = CUSPARSE_OPERATION_NON_TRANSPOSE;
+  T *there = device(values);
+  cusparseSpMatDescr_t c;
+  cusparseDnMatDescr_t ma, mb;
+  bool right = coo ? !cusparseCreateCoo(&c, m, n, nnz, device(row), device(column), there, i32, zero, type<T>::data) &&
+                       !cusparseCooSetStridedBatch(c, batch, gap)
+                   : !cusparseCreateCsr(&c, m, n, nnz, device(offsets), device(column), there, i32, i32, zero, type<T>::data) &&
+                       !cusparseCsrSetStridedBatch(c, batch, m + 1, gap);
+  right = right && !cusparseCreateDnMat(&ma, m, k, k, device(a), type<T>::data, CUSPARSE_ORDER_ROW) &&
+          !cusparseDnMatSetStridedBatch(ma, batch, step) &&
+          !cusparseCreateDnMat(&mb, k, n, n, device(b), type<T>::data, CUSPARSE_ORDER_ROW);
+  right = right && !cusparseSDDMM(h, no, no, &alpha, ma, mb, &beta, c, type<T>::data, CUSPARSE_SDDMM_ALG_DEFAULT, nullptr);
+  std::vector<T> got = host(there, values.size());
+  for (int z = 0; z < batch; z++)
+    for (int at = z * gap; at < z * gap + nnz; at++) {
+      number sum = number(beta) * number(values[at]);
+      double size = std::abs(sum);
+      for (int l = 0; l < k; l++) {
+        const number x = number(alpha) * number(a[z * step + row[at] * k + l]) * number(b[l * n + column[at]]);
+        sum += x, size += std::abs(x);
+      }
+      right = right && near(got[at], sum, size, k + 3);
+      got[at] = values[at];
+    }
+  char what[60];
+  snprintf(what, sizeof what, "SDDMM of type %d, batches of %s", type<T>::data, coo ? "coordinates" : "rows");
+  check(right && got == values, what); // nothing written between the matrices
+  cusparseDestroySpMat(c), cusparseDestroyDnMat(ma), cusparseDestroyDnMat(mb);
+}
+
 template <typename T> static void sampled(cusparseHandle_t h)
 {
+  sampled_batch<T>(h, false), sampled_batch<T>(h, true);
   const int col = CUSPARSE_ORDER_COL, row = CUSPARSE_ORDER_ROW;
   for (int format : {CUSPARSE_FORMAT_CSR, CUSPARSE_FORMAT_CSC, CUSPARSE_FORMAT_COO})
     for (int op = 0; op < 9; op++) sampled_case<T>(h, format, op / 3, op % 3, op % 2 ? col : row, op % 4 > 1 ? col : row, op ? 33 : 1);

@@ -282,6 +282,10 @@ static void refusals(cusparseHandle_t h)
 #define ESTIMATE(op, left, beta) cusparseSpGEMM_workEstimation(h, op, n, &one, left, d, beta, d, CUDA_R_32F, CUSPARSE_SPGEMM_DEFAULT, plan, &bytes, nullptr)
   check(ESTIMATE(t, d, &zero) == CUSPARSE_STATUS_NOT_SUPPORTED, "a transposed factor");
   check(ESTIMATE(n, coo, &zero) == CUSPARSE_STATUS_NOT_SUPPORTED, "coordinates");
+  cusparseSpMatDescr_t two = describe<float, int>(a, CUSPARSE_FORMAT_CSR, 0);
+  cusparseCsrSetStridedBatch(two, 2, 0, 0);
+  check(ESTIMATE(n, two, &zero) == CUSPARSE_STATUS_NOT_SUPPORTED, "a batch");
+  cusparseDestroySpMat(two);
   check(ESTIMATE(n, d, &one) == CUSPARSE_STATUS_NOT_SUPPORTED, "a beta of 1");
   check(ESTIMATE(n, d, &zero) == CUSPARSE_STATUS_SUCCESS, "what is there");
   cusparseSpGEMM_destroyDescr(plan);

@@ -62,6 +62,7 @@ static sparse_status check(const struct sparse_handle *h, const struct gemm *g, 
     return SPARSE_INVALID_VALUE;
   if (!by_rows(g->a) || !by_rows(g->b) || !by_rows(g->c) || g->op_a != SPARSE_OP_N || g->op_b != SPARSE_OP_N)
     return sparse_refuse(function, "operations, or formats other than CSR");
+  if (g->a->batch > 1 || g->b->batch > 1 || g->c->batch > 1) return sparse_refuse(function, "batches");
   const int type = g->a->value_type;
   if (sparse_kind(type) < 0 || g->b->value_type != type || g->c->value_type != type || g->compute != type)
     return sparse_refuse(function, "values of these types");

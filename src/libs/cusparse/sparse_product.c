@@ -75,6 +75,12 @@ static struct ws_sparse of_batch(const struct ws_sparse *first, const struct spa
   return a;
 }
 
+/* Values of dense matrix i of a batch, or of one for all. */
+static void *values_of(const struct dense_matrix *m, int64_t i)
+{
+  return (char *)m->values + (m->batch > 1 ? i : 0) * m->stride * sparse_value_bytes(m->value_type);
+}
+
 /* Everything of a product that is asked for. */
 struct product {
   int op_a, op_b, compute;
@@ -229,7 +235,6 @@ static sparse_status multiply(struct sparse_handle *h, const struct product *p, 
   if (s) return s;
   if (buffer_of(p) && !buffer) return SPARSE_INVALID_VALUE;
   const int type = p->a->value_type, scalars = sparse_kind(p->compute);
-  const int64_t bytes_b = sparse_value_bytes(type), bytes_c = sparse_value_bytes(p->c->value_type);
   bool turned;
   const struct ws_sparse a = sparse_seen(p->a, &turned);
   struct ws_sparse_product g = {.m = p->c->rows, .n = p->c->cols};
@@ -245,8 +250,8 @@ static sparse_status multiply(struct sparse_handle *h, const struct product *p, 
   g.beta = sparse_scalar(h, p->beta, scalars);
   for (int i = 0; i < p->c->batch && g.m && g.n; i++) {
     g.a = of_batch(&a, p->a, p->a->batch > 1 ? i : 0);
-    g.b = (char *)p->b->values + (p->b->batch > 1 ? i : 0) * p->b->stride * bytes_b;
-    g.c = (char *)p->c->values + i * p->c->stride * bytes_c;
+    g.b = values_of(p->b, i);
+    g.c = values_of(p->c, i);
     if (!launch(h, &g, type, buffer)) return SPARSE_EXECUTION_FAILED;
   }
   return SPARSE_SUCCESS;
@@ -258,24 +263,28 @@ static sparse_status sample(struct sparse_handle *h, const struct product *p, co
 {
   const int kind = sparse_kind(c->value_type);
   bool turned;
-  struct ws_sparse_product g = {.a = sparse_seen(c, &turned), .n = p->op_a ? left->rows : left->cols};
+  const struct ws_sparse first = sparse_seen(c, &turned);
+  struct ws_sparse_product g = {.n = p->op_a ? left->rows : left->cols};
   int64_t row[2], column[2];
   sparse_strides(left, p->op_a != SPARSE_OP_N, &row[0], &column[0]);
   sparse_strides(right, p->op_b != SPARSE_OP_N, &row[1], &column[1]);
-  g.b = turned ? right->values : left->values;
   g.b_row = turned ? column[1] : row[0];
   g.b_column = turned ? row[1] : column[0];
-  g.c = turned ? left->values : right->values;
   g.c_row = turned ? column[0] : row[1];
   g.c_column = turned ? row[0] : column[1];
   g.conj_b = (turned ? p->op_b : p->op_a) == SPARSE_OP_C;
   g.conj = (turned ? p->op_a : p->op_b) == SPARSE_OP_C;
   g.alpha = sparse_scalar(h, p->alpha, kind);
   g.beta = sparse_scalar(h, p->beta, kind);
-  if (!g.a.rows || !c->count) return SPARSE_SUCCESS;
   const enum lib_kernel k = of_type(KERNEL_ssparse_sampled, kind);
-  const bool ok = kernel_set_launch(&h->kernels, k, sparse_shape(g.a.rows * 32), h->stream, &g);
-  return ok ? SPARSE_SUCCESS : SPARSE_EXECUTION_FAILED;
+  const struct launch_shape shape = sparse_shape(first.rows * 32);
+  for (int i = 0; i < c->batch && first.rows && c->count; i++) {
+    g.a = of_batch(&first, c, i);
+    g.b = values_of(turned ? right : left, i);
+    g.c = values_of(turned ? left : right, i);
+    if (!kernel_set_launch(&h->kernels, k, shape, h->stream, &g)) return SPARSE_EXECUTION_FAILED;
+  }
+  return SPARSE_SUCCESS;
 }
 
 static sparse_status check_sample(const struct sparse_handle *h, const struct product *p, const struct dense_matrix *a,
@@ -288,7 +297,7 @@ static sparse_status check_sample(const struct sparse_handle *h, const struct pr
   const int type = c->value_type;
   if (sparse_kind(type) < 0 || a->value_type != type || b->value_type != type || p->compute != type)
     return sparse_refuse(function, "values of these types");
-  if (a->batch > 1 || b->batch > 1) return sparse_refuse(function, "batches");
+  if ((a->batch != c->batch && a->batch != 1) || (b->batch != c->batch && b->batch != 1)) return SPARSE_INVALID_VALUE;
   const int64_t m = p->op_a ? a->cols : a->rows, k = p->op_a ? a->rows : a->cols;
   const int64_t rows = p->op_b ? b->cols : b->rows, n = p->op_b ? b->rows : b->cols;
   return m == c->rows && n == c->cols && k == rows ? SPARSE_SUCCESS : SPARSE_INVALID_VALUE;
@@ -405,6 +414,7 @@ PUBLIC sparse_status cusparseSparseToDense(struct sparse_handle *h, const struct
   if (!sparse_handle_is(h)) return SPARSE_NOT_INITIALIZED;
   if (!sparse_matrix_is(a) || !dense_matrix_is(b) || a->rows != b->rows || a->cols != b->cols)
     return SPARSE_INVALID_VALUE;
+  if (a->batch > 1 || b->batch > 1) return sparse_refuse(__func__, "batches");
   const int kind = sparse_kind(a->value_type);
   if (kind < 0 || a->value_type != b->value_type) return sparse_refuse(__func__, "values of these types");
   if (!b->rows || !b->cols) return SPARSE_SUCCESS;

@@ -29,7 +29,7 @@ static sparse_status check(const struct sparse_handle *h, const struct system *s
   const int type = s->a->value_type;
   if (sparse_kind(type) < 0 || s->b->value_type != type || s->c->value_type != type || s->compute != type)
     return sparse_refuse(function, "values of these types");
-  if (s->b->batch > 1 || s->c->batch > 1) return sparse_refuse(function, "batches");
+  if (s->a->batch > 1 || s->b->batch > 1 || s->c->batch > 1) return sparse_refuse(function, "batches");
   const int64_t rows = s->op_b ? s->b->cols : s->b->rows, n = s->op_b ? s->b->rows : s->b->cols;
   const bool agree = s->a->rows == s->a->cols && rows == s->a->rows && s->c->rows == rows && s->c->cols == n;
   return agree ? SPARSE_SUCCESS : SPARSE_INVALID_VALUE;
