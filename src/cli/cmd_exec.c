@@ -6,17 +6,17 @@ static const struct cli_option options[] = {
   {OPT_GPU, "gpu", "PRESET", "the GPU to simulate; by default one the program has code for"},
   {OPT_MACHINE, "machine", "NAME", "a machine of several GPUs, or a file of one (docs/machines.md)"},
   {OPT_RANKS, "ranks", "N", "the machine's GPUs in N processes, each of which runs the program; or mpi: in\n"
-                            "those that mpirun has started (docs/exec.md)"},
+                            "those that mpirun has started (docs/several-gpus.md)"},
   {OPT_SHARE, "share", "HOW", "processes that the program starts have one GPU: slices: in turns, time slices; mps:\n"
-                              "at the same time, as clients of the Multi-Process Service (docs/exec.md); none:\n"
-                              "each has its own (the default)"},
+                              "at the same time, as clients of the Multi-Process Service; none: each has its own, the\n"
+                              "default (docs/sharing.md)"},
   {OPT_SET, "set", "KEY=VALUE", "change one parameter of the preset (repeatable)"},
   {OPT_CLOCK, "clock", "MHZ", "lock the SM clock; L2 follows it, DRAM keeps its own"},
   {OPT_MIG, "mig", "PROFILE,...", "the GPU cut into instances, as 3g.20gb,1g.5gb of an a100, or GPUs of a\n"
                                   "machine, as 0:3g.20gb,1g.5gb,2:1g.5gb; the program has the first, or that\n"
-                                  "of CUDA_VISIBLE_DEVICES (docs/exec.md)"},
+                                  "of CUDA_VISIBLE_DEVICES (docs/sharing.md)"},
   {OPT_TIMED, "timed", NULL, "simulate the time of every launch (the default)"},
-  {OPT_FUNCTIONAL, "functional", NULL, "compute results only; times are nominal (docs/exec.md)"},
+  {OPT_FUNCTIONAL, "functional", NULL, "compute results only; times are nominal (docs/exec-time.md)"},
   {OPT_TIME_KERNELS, "time-kernels", "WHICH", "time only launches N..M (from 1; several with commas), or those whose\n"
                                               "kernel's name or symbol matches a regular expression"},
   {OPT_STOP, "stop-after-timed", NULL, "end the program after the last launch of N..M"},
@@ -24,9 +24,9 @@ static const struct cli_option options[] = {
   {OPT_INTERLEAVE, "interleave", "N", "launches without time: the warps of a CTA take turns after N\n"
                                       "instructions at most (4096), for programs that race"},
   {OPT_HOST_TIME, "host-time", "HOW", "how long the program computes between calls: calls (not at all, the\n"
-                                      "default), measured[,SCALE], record=FILE, replay=FILE (docs/exec.md)"},
+                                      "default), measured[,SCALE], record=FILE, replay=FILE (docs/exec-time.md)"},
   {OPT_SPIN, "spin", "HOW", "a program that waits in its own code for what a kernel writes: evidence (the\n"
-                            "default), or strict: each look takes simulated time (docs/exec.md)"},
+                            "default), or strict: each look takes simulated time (docs/exec-time.md)"},
   {OPT_THREADS, "threads", "N", "host threads (1)"},
   {OPT_REPORT, "report", "FILE", "write the table of launches there, not to stderr"},
   {OPT_JSON, "json", "FILE", "write the launches as JSON; - is stdout"},

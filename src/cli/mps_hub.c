@@ -182,7 +182,7 @@ static void tell_once(struct mps_hub *h, pid_t running)
   if (h->told || ++h->looks < LOOKS_TO_TELL) return;
   h->told = true;
   fprintf(stderr, "warpstep: --share: the GPU waits for process %d, which computes: processes that wait for each other "
-          "must sleep (docs/exec.md)\n", (int)running);
+          "must sleep (docs/sharing.md)\n", (int)running);
 }
 
 /* All wait or sleep, and have sent what they had to say. Twice: one that was found asleep may have been woken behind

@@ -1,4 +1,4 @@
-/* The server process of the Multi-Process Service (`exec --share mps`, docs/exec.md): it has the GPU in which all
+/* The server process of the Multi-Process Service (`exec --share mps`, docs/sharing.md): it has the GPU in which all
  * processes of the program have their work (host/mps_server.h), carries what they say, and lets time pass once all of
  * them wait for an answer or sleep.
  */

@@ -40,7 +40,7 @@ const struct cli_option run_option_table[] = {
   },
   {OPT_SET, "set", "KEY=VALUE", "change one parameter of the preset (repeatable)"},
   {OPT_CLOCK, "clock", "MHZ", "lock the SM clock; L2 follows it, DRAM keeps its own"},
-  {OPT_MIG, "mig", "PROFILE", "an instance of the GPU, as 3g.20gb of an a100 (docs/exec.md)"},
+  {OPT_MIG, "mig", "PROFILE", "an instance of the GPU, as 3g.20gb of an a100 (docs/sharing.md)"},
   {OPT_FUNCTIONAL, "functional", NULL, "compute the results only, without time: much faster"},
   {OPT_INTERLEAVE, "interleave", "N", "with --functional: the warps of a CTA take turns after N instructions\n"
                                       "at most (4096), for programs that race between barriers"},

@@ -131,7 +131,7 @@ static void tell_once(struct hub *h, pid_t running)
   if (h->told || ++h->looks < LOOKS_TO_TELL) return;
   h->told = true;
   fprintf(stderr, "warpstep: --share: the GPU waits for process %d, which computes: processes that wait for each other "
-          "must sleep (docs/exec.md)\n", (int)running);
+          "must sleep (docs/sharing.md)\n", (int)running);
 }
 
 /* False: it is too early. A process that was found asleep has sent before that what it has to say. */

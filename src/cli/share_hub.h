@@ -1,6 +1,6 @@
-/* Who gives out a GPU that several processes have in turns (`exec --share slices`, docs/exec.md): a process beside the
- * program, with a socket to each process that has the GPU. It answers a question once all processes of the program ask
- * or sleep, so that none can ask for an earlier time any more (base/time_slices.h).
+/* Who gives out a GPU that several processes have in turns (`exec --share slices`, docs/sharing.md): a process beside
+ * the program, with a socket to each process that has the GPU. It answers a question once all processes of the program
+ * ask or sleep, so that none can ask for an earlier time any more (base/time_slices.h).
  */
 #ifndef WS_CLI_SHARE_HUB_H
 #define WS_CLI_SHARE_HUB_H

@@ -275,7 +275,7 @@ static bool slot_in_use(const struct mps_server *s, unsigned slot)
 }
 
 /* The SMs that fewest clients with a part of the GPU have, the first of them: a part is not reserved, but two halves
- * need not meet (docs/exec.md). */
+ * need not meet (docs/sharing.md). */
 static struct core_set some_sms(const struct mps_server *s, unsigned n)
 {
   struct core_set out = {{0}};

@@ -1,6 +1,6 @@
 /* The server of the Multi-Process Service: one GPU in which launches and copies of several processes, its clients, are
- * at the same time, on the same SMs (docs/exec.md). Who carries messages from and to them (host/mps_wire.h), and knows
- * when all that could say something have, is the caller (cli/mps_hub.c).
+ * at the same time, on the same SMs (docs/sharing.md). Who carries messages from and to them (host/mps_wire.h), and
+ * knows when all that could say something have, is the caller (cli/mps_hub.c).
  *
  *   order    what clients have given comes to the GPU by its simulated time, then by the client's number for it, then
  *            as given: so answers follow from simulated times alone

@@ -82,8 +82,8 @@ report() {
     status=1
   fi
 }
-report measured "host time: measured, other times on every run (docs/exec.md)"
-report "replay=$scratch/gaps" "host time: replayed (docs/exec.md)"
+report measured "host time: measured, other times on every run (docs/exec-time.md)"
+report "replay=$scratch/gaps" "host time: replayed (docs/exec-time.md)"
 report calls ""
 
 # refused TEXT OPTION

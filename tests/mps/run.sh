@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Clients of the Multi-Process Service (exec --share mps, docs/exec.md): how long their kernels and copies take beside each other, by
+# Clients of the Multi-Process Service (exec --share mps, docs/sharing.md): how long their kernels and copies take beside each other, by
 # formulas; limits, protection, errors; kernels that launch kernels; the same on every run and for any number of host threads.
 # Programs: program.cu, children.cu; for managed memory swing.cu and crowd.cu of tests/managed.
 #

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# GPUs of one machine in several processes (exec --ranks, docs/exec.md): what a program prints, its table and its JSON are
+# GPUs of one machine in several processes (exec --ranks, docs/several-gpus.md): what a program prints, its table and its JSON are
 # byte for byte those of one process, for 1, 2 and 4 of them; what is not served, and programs that do not do the same in
 # all of them, are refused with one line. With MPI, too, where mpirun is there. Programs: program.cu, and those of
 # tests/exec whose values and times go over links.

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Processes that have one GPU in turns (exec --share slices, docs/exec.md): how long kernels of several take beside each other, by
+# Processes that have one GPU in turns (exec --share slices, docs/sharing.md): how long kernels of several take beside each other, by
 # the formula of slices and switches, and the same on every run; refusals. Program: program.cu.
 #
 #   tests/share/run.sh    BIN: the program (build/warpstep), NVCC: the compiler
@@ -64,7 +64,7 @@ says relay "process 0: 1.5 ms, 1" "process 1: 1.5 ms, 1"
 one short --share slices -- pair 0.5 0.5 0.5
 says short "process 0: 0.5 ms, 1" "process 1: 1.0 ms, 1" "process 2: 1.5 ms, 1"
 
-# Slices of 1 ms, kernels of 2.5 slices: docs/exec.md, "Time slices". A state is what the registers and shared memory of 46 SMs take
+# Slices of 1 ms, kernels of 2.5 slices: docs/sharing.md, "Time slices". A state is what the registers and shared memory of 46 SMs take
 # at the rate of DRAM.
 formula() {
   python3 - "$scratch/pair" "$(cat "$scratch/program.resolved")" <<'P'

@@ -4,7 +4,7 @@
  * that called last has since then taken 20 ms of processor time, or sleeps. The next call stops it.
  *
  * Simulated times do not depend on it, unless the program gives further work to other streams while kernels are still
- * on the GPU: then that comes when the GPU has gone so far (docs/exec.md).
+ * on the GPU: then that comes when the GPU has gone so far (docs/exec-time.md).
  */
 #ifndef WS_CUDA_IDLE_WATCH_H
 #define WS_CUDA_IDLE_WATCH_H

@@ -1,6 +1,6 @@
 /* Memory pools: what stream-ordered allocations are counted against. All pools of a device take from its one memory,
  * others from the host's or from managed memory. A pool of a device keeps what streams have freed until the program
- * waits for the GPU, and then as much as its release threshold says (docs/exec.md). Of the reuse policies that for
+ * waits for the GPU, and then as much as its release threshold says (docs/exec-time.md). Of the reuse policies that for
  * memory that other streams have freed is followed; the others are kept for the program to read back.
  */
 #ifndef WS_CUDA_POOL_H

@@ -140,7 +140,7 @@ static json_t *managed_gpus_json(const struct record *r)
 
 static void write_polls(FILE *f, const struct record *r)
 {
-  fprintf(f, "%llu polls of memory that kernels write, each at its simulated time (docs/exec.md)\n",
+  fprintf(f, "%llu polls of memory that kernels write, each at its simulated time (docs/exec-time.md)\n",
           (unsigned long long)r->polls);
   if (r->graces)
     fprintf(f, "%llu times a thread of the program went on computing while time passed for others: times may differ "
@@ -185,12 +185,12 @@ static void write_notes(FILE *f, const struct record *r, const struct totals *t)
 {
   if (t->own)
     fprintf(f, "warpstep_*: kernels of warpstep's own libraries, not NVIDIA's, with their times (docs/libraries.md)\n");
-  if (r->host_time) fprintf(f, "host time: %s (docs/exec.md)\n", r->host_time);
-  if (r->spun) fprintf(f, "the program waited in its own code: time went on without its calls (docs/exec.md)\n");
+  if (r->host_time) fprintf(f, "host time: %s (docs/exec-time.md)\n", r->host_time);
+  if (r->spun) fprintf(f, "the program waited in its own code: time went on without its calls (docs/exec-time.md)\n");
   if (r->strict) write_polls(f, r);
   if (r->n_managed) write_managed(f, r);
   if (r->share)
-    fprintf(f, "time slices: kernels waited %llu times for other processes, %.2f us in all (docs/exec.md)\n",
+    fprintf(f, "time slices: kernels waited %llu times for other processes, %.2f us in all (docs/sharing.md)\n",
             (unsigned long long)r->share->stands, (double)r->share->stood / 1e6);
 }
 

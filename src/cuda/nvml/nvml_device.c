@@ -163,7 +163,7 @@ nvmlReturn_t nvmlDeviceGetTotalEccErrors(nvmlDevice_t device, int type, int sinc
 
 /* --- memory --------------------------------------------------------------------------------------- */
 
-/* Used: by this process, as others have GPUs of their own (docs/exec.md, "Several processes"); by all clients of the
+/* Used: by this process, as others have GPUs of their own (docs/sharing.md, "Several processes"); by all clients of the
  * Multi-Process Service. */
 static nvmlMemory_t memory_of(const struct shim *s, unsigned gpu)
 {

@@ -1,4 +1,4 @@
-// How a process ends, and what its children have: the ways of docs/exec.md, "Several processes".
+// How a process ends, and what its children have: the ways of docs/sharing.md, "Several processes".
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
