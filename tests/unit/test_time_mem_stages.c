@@ -231,6 +231,33 @@ static void idle_instructions(void **state)
   }
 }
 
+/* Loads of constants have an arbiter of their own: of 80 memory instructions of four sub-cores every other one is such a
+ * load, so the arbiter of the others has 40 of two cycles, where it has 80 of them (mem.const_interval 0). With an interval of
+ * five cycles it is the constants that take longest. */
+static void constants_beside_others(void **state)
+{
+  (void)state;
+  static const struct {
+    unsigned interval, cycles;
+  } row[] = {{0, 160}, {1, 80}, {2, 80}, {5, 200}};
+  for (unsigned i = 0; i < sizeof row / sizeof row[0]; i++) {
+    struct rig r;
+    rig_params(&r, "rtx-3070");
+    r.params.mem_const_interval = row[i].interval;
+    rig_init(&r);
+    struct mock *m = mock_new(60, 4);
+    for (unsigned k = 0; k < 60; k++) {
+      struct inst in = access_of(k % 2 ? LDC : LDS, 32, k % 2 ? ADDR_IMMEDIATE : ADDR_REGULAR);
+      in.ctrl.stall = 1;
+      mock_set(m, k, in);
+    }
+    rig_run(&r, m);
+    assert_int_equal(m->issued[0][49] - m->issued[0][29], row[i].cycles);
+    free(m);
+    rig_free(&r);
+  }
+}
+
 /* Loads of 128 bits come back at 512 bits per cycle: 8 cycles apart, whatever the arbiter did. Four of them,
  * each with a counter of its own. */
 static void return_link(void **state)
@@ -301,7 +328,7 @@ int main(void)
       cmocka_unit_test(shortest_latency), cmocka_unit_test(chains),
       cmocka_unit_test(cadence),
       cmocka_unit_test(shared_bandwidth),
-      cmocka_unit_test(idle_instructions),
+      cmocka_unit_test(idle_instructions),      cmocka_unit_test(constants_beside_others),
       cmocka_unit_test(return_link),
       cmocka_unit_test(address_waits_for_ports),
   };

@@ -101,6 +101,7 @@ void l2_slice_init(struct l2_slice *s, struct arena *a, const struct params *p, 
   l2_slice_set_fetch(s, p->l2_fetch_bytes);
   l2_misses_init(&s->misses, a, room_of(p));
   l2_atomics_init(&s->atomics, p);
+  gpc_code_init(&s->code, a, p);
   if (ports.rights) l2_gate_init(&s->gate, a, ports.rights, id, power_of_two(s->misses.room_waiters));
   s->by_grid = ARENA_ARRAY(a, struct traffic, GRID_SLOTS + 1);
   QUEUE_INIT(&s->in, a, struct mem_req, power_of_two(p->l2_queue));
@@ -126,6 +127,7 @@ void l2_slice_free(struct l2_slice *s)
 void l2_slice_start(struct l2_slice *s, struct gmem *image)
 {
   BUG_ON(s->misses.n || s->atomics.n);
+  gpc_code_start(&s->code);
   s->direct = (struct gmem_view){.image = image};
 }
 
@@ -247,8 +249,10 @@ static struct tag_at allocate(struct l2_slice *s, uint64_t line, unsigned set, c
 static void answer(struct l2_slice *s, const struct mem_req *r, picos now, bool of_far,
                    unsigned bytes)
 {
+  struct server *port = gpc_code_port(&s->code, r);
   s->stats.replies++;
-  xbar_answer(s->ports.xbar, s->id, r, now, of_far ? s->far_latency : s->latency, of_far, bytes);
+  gpc_code_note(&s->code, r);
+  xbar_answer_by(s->ports.xbar, s->id, port, r, now, of_far ? s->far_latency : s->latency, of_far, bytes);
 }
 
 /* Sectors for the other partition, which keeps a copy. */
@@ -446,7 +450,7 @@ static bool take_read(struct l2_slice *s, const struct mem_req *r, unsigned ahea
   t->l2_read_sectors += count_sectors(r->sectors);
   s->by_grid[r->grid].l2_read += count_sectors(r->sectors);
   t->l2_hit_sectors += count_sectors(hit & ~ahead);
-  hold(s, now, 1, count_sectors(hit), 0);
+  hold(s, now, 1, gpc_code_port(&s->code, r) ? 0 : count_sectors(hit), 0);
   if (at.way != TAGS_NONE) use(s, at, r);
   if (!need) complete(s, at, r, now, false);
   return true;

@@ -41,6 +41,7 @@
 #include "time/mem/coherence.h"
 #include "time/mem/dirty_lines.h"
 #include "time/mem/dram.h"
+#include "time/mem/gpc_code.h"
 #include "time/mem/l2_atomics.h"
 #include "time/mem/l2_gate.h"
 #include "time/mem/l2_misses.h"
@@ -94,6 +95,7 @@ struct l2_slice {
   uint32_t *words; /* [set][way]: of sectors that are dirty but not valid, the words that were written */
   struct l2_misses misses;
   struct l2_atomics atomics;
+  struct gpc_code code; /* what GPCs have of the slice's code and constants */
   struct xbar_link *link; /* NULL: one partition */
   struct l2_gate gate;    /* gate.rights NULL: all requests pass */
   uint8_t blocked; /* enum l2_block: what the first request waits for */

@@ -148,11 +148,17 @@ void xbar_pop(struct xbar *x, unsigned slice, picos now)
 void xbar_answer(struct xbar *x, unsigned slice, const struct mem_req *r, picos now, picos latency,
                  bool of_far, unsigned bytes)
 {
+  xbar_answer_by(x, slice, NULL, r, now, latency, of_far, bytes);
+}
+
+void xbar_answer_by(struct xbar *x, unsigned slice, struct server *port, const struct mem_req *r, picos now,
+                    picos latency, bool of_far, unsigned bytes)
+{
   struct xbar_side *s = &x->slice[slice];
   struct mem_req m = *r;
   BUG_ON(now < s->last_out);
   s->last_out = now;
-  picos at = server_take(&s->out, now, flits(bytes));
+  picos at = server_take(port ? port : &s->out, now, flits(bytes));
   s->stats.noc_reply_wait += at - now;
   m.arrive = at + latency + x->reply_latency;
   if (!mem_req_is_weak_read(r->kind) && is_far(x, r->from, slice)) {

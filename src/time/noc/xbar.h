@@ -103,6 +103,9 @@ void xbar_pop(struct xbar *, unsigned slice, picos now);
  * queue behind others on their way. */
 void xbar_answer(struct xbar *, unsigned slice, const struct mem_req *, picos now, picos latency,
                  bool of_far, unsigned bytes);
+/* The same by another port than the slice's (NULL: the slice's). */
+void xbar_answer_by(struct xbar *, unsigned slice, struct server *port, const struct mem_req *, picos now,
+                    picos latency, bool of_far, unsigned bytes);
 
 /* The link between partitions, slice side. Send: to the slice's peer, with `bytes` of data. Front: the
  * first message that has arrived or will, NULL: none; read and pop by the slice that got it. */

@@ -13,6 +13,7 @@ void mem_unit_init(struct mem_unit *u, struct arena *a, const struct params *p, 
   BUG_ON(u->n_clients > MEM_UNIT_SUB_CORES);
   u->arbiter_interval = p->mem_arbiter_interval;
   u->idle_interval = p->mem_idle_interval < u->arbiter_interval ? p->mem_idle_interval : u->arbiter_interval;
+  u->const_interval = p->mem_const_interval;
   u->write_cycles = p->mem_write_cycles;
   u->period = params_clock_ps(p);
   u->sm = sm;
@@ -457,11 +458,27 @@ static void new_head(struct mem_unit *u, struct mem_client *c, uint64_t now)
   if (--warp_of(u, t)->queued == 0) tell(u, t, now + 1);
 }
 
+/* Loads of constants go to a cache of their own (const_cache.h), past L1 and shared memory. */
+static struct mem_arbiter *arbiter_of(struct mem_unit *u, const struct txn *t)
+{
+  const bool constant = t->inst && (t->inst->mem.space == MEM_CONST || t->inst->mem.space == MEM_SCALAR);
+  return u->const_interval && constant ? &u->constants : &u->accesses;
+}
+
 /* Cycles until the next grant. */
 static unsigned busy_for(const struct mem_unit *u, const struct txn *t)
 {
   const unsigned least = t->idle ? u->idle_interval : u->arbiter_interval;
   return t->busy > least ? t->busy : least;
+}
+
+static void hold_arbiter(struct mem_unit *u, const struct txn *t, uint64_t now)
+{
+  struct mem_arbiter *a = arbiter_of(u, t);
+  const bool constants = a == &u->constants;
+  const unsigned busy = constants ? u->const_interval : busy_for(u, t);
+  a->free_at = now + busy;
+  if (!constants) u->stats->mem_busy += busy;
 }
 
 static void grant(struct mem_unit *u, struct mem_client *c, uint64_t now)
@@ -474,9 +491,7 @@ static void grant(struct mem_unit *u, struct mem_client *c, uint64_t now)
   if (u->observers) tell_stage(u, t, STAGE_MEMORY, now);
   if (c->lsu->n == 0) u->queued &= ~(1u << t->sub_core);
   new_head(u, c, now);
-  const unsigned busy = busy_for(u, t);
-  u->free_at = now + busy;
-  u->stats->mem_busy += busy;
+  hold_arbiter(u, t, now);
   t->waiting = 0;
   t->left = false;
   if (is_image_load(t)) image_queue_granted(&u->images, &u->pool, id);
@@ -643,31 +658,33 @@ static void replies_cycle(struct mem_unit *u, uint64_t now)
   }
 }
 
-static void arbiter_cycle(struct mem_unit *u, uint64_t now)
+static void arbiter_cycle(struct mem_unit *u, struct mem_arbiter *a, uint64_t now)
 {
-  if (now < u->free_at || !u->queued) return;
-  for (unsigned k = 0, i = u->next_client; k < u->n_clients; k++) {
+  if (now < a->free_at || !u->queued) return;
+  for (unsigned k = 0, i = a->next; k < u->n_clients; k++) {
     struct mem_client *c = &u->client[i];
     bool queued = u->queued >> i & 1;
     if (++i == u->n_clients) i = 0;
-    if (!queued || !can_grant(u, c, now)) continue;
+    if (!queued || arbiter_of(u, &u->pool.t[lsu_head(c->lsu)]) != a || !can_grant(u, c, now)) continue;
     grant(u, c, now);
-    u->next_client = i;
+    a->next = i;
     return;
   }
 }
 
 /* First cycle after `now` with something to do, when nothing new comes. */
-static uint64_t next_event(const struct mem_unit *u, uint64_t now)
+static uint64_t next_event(struct mem_unit *u, uint64_t now)
 {
   uint64_t next = CYCLE_NEVER, enters = wheel_next(&u->results, now);
   for (uint32_t m = u->queued; m; m &= m - 1) {
     unsigned i = bits_first(m);
-    uint64_t at = lsu_ready_at(u->client[i].lsu), in = lsu_enter_at(u->client[i].lsu, &u->pool);
+    struct lsu *l = u->client[i].lsu;
+    uint64_t at = lsu_ready_at(l), in = lsu_enter_at(l, &u->pool);
+    const uint64_t free_at = at == CYCLE_NEVER ? at : arbiter_of(u, &u->pool.t[lsu_head(l)])->free_at;
+    if (at < free_at) at = free_at;
     if (at < next) next = at;
     if (in < enters) enters = in;
   }
-  if (next != CYCLE_NEVER && next < u->free_at) next = u->free_at;
   if (enters < next) next = enters;
   if (u->copies.next_at < next) next = u->copies.next_at;
   if (u->port.in.n) {
@@ -691,7 +708,8 @@ void mem_unit_cycle(struct mem_unit *u, uint64_t now)
   u->pool_refilled = false;
   replies_cycle(u, now);
   results_cycle(u, now);
-  arbiter_cycle(u, now);
+  arbiter_cycle(u, &u->accesses, now);
+  if (u->const_interval) arbiter_cycle(u, &u->constants, now);
   if (u->copies.next_at <= now) copy_engine_cycle(&u->copies, now);
   for (uint32_t m = u->queued; m; m &= m - 1) enter(u, &u->client[bits_first(m)], now);
   /* Any sub-core may have been waiting for a transaction. */

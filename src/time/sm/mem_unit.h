@@ -2,13 +2,14 @@
  * memory, constants (Huerta et al., MICRO 2025).
  *
  *   params  mem.arbiter_interval (2: one instruction accepted per 2 cycles), mem.idle_interval
- *           (of one that no lane executes), mem.pending_entries, l1.*
+ *           (of one that no lane executes), mem.const_interval (of loads of constants, which have an
+ *           arbiter of their own; 0: they take turns with the others), mem.pending_entries, l1.*
  *   full    an access that may leave the SM stays in its queue while L1 has no miss entry, or the SM's port
  *           (sm_port.h) is full; the queue (mem.queue_entries) then stops the issue stage: lg_throttle
  *   ports   in: heads of the lsu queues; replies of the memory side (sm_port.h)
  *           out: requests to the memory side; counter drops to the sub-cores
- *   cycle   replies first, then results that are ready, then one grant, round robin over the sub-cores, then the
- *           copy engine, then the heads of the queues enter their address stages
+ *   cycle   replies first, then results that are ready, then one grant of each arbiter, round robin over the
+ *           sub-cores, then the copy engine, then the heads of the queues enter their address stages
  *   result  ready stages.pipe cycles after the grant, or after the last line has come, and bank
  *           conflicts and extra lines; then it waits for the link to its sub-core and crosses it; then
  *           it is written, when a write port is free (depend_write_at)
@@ -64,9 +65,15 @@ struct commit_port {
   void *ctx;
 };
 
+/* Grants heads of the sub-cores' queues, round robin. */
+struct mem_arbiter {
+  uint64_t free_at; /* grants the next instruction from this cycle on */
+  unsigned next;    /* sub-core to begin with */
+};
+
 struct mem_unit {
   const struct params *params;
-  unsigned n_clients, arbiter_interval, idle_interval, sm, write_cycles;
+  unsigned n_clients, arbiter_interval, idle_interval, const_interval, sm, write_cycles;
   picos period; /* a cycle */
   /* state */
   struct txn_pool pool;
@@ -79,8 +86,7 @@ struct mem_unit {
   uint64_t link_free_at[MEM_UNIT_SUB_CORES]; /* results to each sub-core */
   uint64_t wake[MEM_UNIT_SUB_CORES]; /* of this cycle: when the sub-core has to look; CYCLE_NEVER */
   uint64_t next_at;      /* nothing to do before this cycle */
-  uint64_t free_at;      /* accepts the next instruction from this cycle on */
-  unsigned next_client;  /* round robin */
+  struct mem_arbiter accesses, constants;
   uint32_t queued;       /* bit per sub-core: there are transactions in its queue */
   uint64_t answered;     /* replies handled, for the deadlock watch */
   /* ports */
