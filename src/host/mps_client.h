@@ -41,6 +41,7 @@ struct mps_client {
   uint32_t n_work;        /* given and not ended */
   struct gmem *image;     /* NULL: none yet */
   struct mps_range *range; /* managed memory of it (mps_managed.h) */
+  struct uvm_stats managed; /* what has been counted of it */
   uint32_t n_ranges, room_ranges;
   struct mps_mapping *mapping; /* host memory in it */
   struct mps_program_code *code;

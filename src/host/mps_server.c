@@ -208,7 +208,7 @@ static bool hear_thread(struct mps_server *s, unsigned i, const void *m, size_t 
 static void tell_managed(struct mps_server *s, unsigned i, struct mps_look look, const struct uvm_host_fault *fault)
 {
   const struct uvm_gpu *g = &s->managed->space.gpu[0];
-  struct mps_managed h = {.fault = *fault, .room = g->room, .stats = g->stats};
+  struct mps_managed h = {.fault = *fault, .room = g->room, .stats = s->client[i]->managed};
   struct mps_block *block = NULL;
   uint32_t n = 0, room = 0;
   for (struct mps_block b; mps_managed_next(s->client[i], s->managed, &look, &b);) {
@@ -221,13 +221,30 @@ static void tell_managed(struct mps_server *s, unsigned i, struct mps_look look,
   mem_free(block);
 }
 
+/* Whose part of the addresses it is. */
+static struct uvm_stats *owner_of(void *ctx, uint64_t addr)
+{
+  struct mps_server *s = ctx;
+  for (unsigned i = 0; i < MPS_PROCESSES; i++)
+    if (s->client[i] && s->client[i]->image && mps_client_owns(s->client[i], addr, 1)) return &s->client[i]->managed;
+  return NULL;
+}
+
+static void manage(struct mps_server *s)
+{
+  s->managed = simulator_manage(s->simulator);
+  if (!s->managed) return;
+  s->managed->space.owner = owner_of;
+  s->managed->space.owner_ctx = s;
+}
+
 static bool hear_managed(struct mps_server *s, unsigned i, const void *m, size_t bytes)
 {
   struct uvm_host_fault f = {0};
   struct uvm_op o;
   if (bytes != sizeof o) return false;
   memcpy(&o, m, bytes);
-  if (!s->managed) s->managed = simulator_manage(s->simulator);
+  if (!s->managed) manage(s);
   if (!mps_managed_act(s->client[i], s->managed, &o, &f)) return false;
   tell_managed(s, i, mps_managed_behind(s->client[i], &o), &f);
   return true;

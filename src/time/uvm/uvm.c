@@ -88,13 +88,29 @@ static struct uvm_work *work_on(struct uvm *u, uint64_t base)
 static void take_entry(struct uvm *u, const struct uvm_entry *e)
 {
   const uint64_t addr = e->page * PAGE;
-  if (!uvm_range_of(u, addr)) return; /* freed in the meantime: who asked will see */
+  if (!uvm_range_of(u, addr)) { /* freed in the meantime: who asked will see */
+    uvm_books(u)->stats.faults++;
+    return;
+  }
   struct uvm_work *w = work_on(u, addr / BLOCK * BLOCK);
   const unsigned page = (unsigned)(e->page % UVM_BLOCK_PAGES);
-  uvm_books(u)->stats.repeats += page_set_has(&w->faulted, page);
+  UVM_COUNT(uvm_space_of(u), u->gpu, addr, repeats, page_set_has(&w->faulted, page));
+  UVM_COUNT(uvm_space_of(u), u->gpu, addr, faults, 1);
   page_set_add(&w->faulted, page);
   if (e->writes) page_set_add(&w->written, page);
   if (e->atomic) page_set_add(&w->atomic, page);
+}
+
+/* A batch is one of each whose pages are in it. */
+static void count_for_owners(const struct uvm *u)
+{
+  const struct uvm_space *x = uvm_space_of(u);
+  struct uvm_stats *last = NULL;
+  for (uint32_t i = 0; x->owner && i < u->n_work; i++) {
+    struct uvm_stats *own = x->owner(x->owner_ctx, u->work[i].base);
+    if (own && own != last) own->batches++;
+    last = own;
+  }
 }
 
 static void begin_batch(struct uvm *u, picos now)
@@ -109,7 +125,7 @@ static void begin_batch(struct uvm *u, picos now)
   }
   qsort(u->work, u->n_work, sizeof *u->work, by_base);
   uvm_books(u)->stats.batches++;
-  uvm_books(u)->stats.faults += n;
+  count_for_owners(u);
   uvm_goes_on(u, UVM_BLOCK, now + (picos)n * u->params->uvm_fault_ns * PS_PER_NS);
 }
 
@@ -144,7 +160,7 @@ void uvm_remote(struct uvm *u, const struct mem_req *r, picos now)
   while ((p = uvm_range_part(range, base, &cursor, &part)) && !page_set_has(&part, (unsigned)((addr - base) / PAGE)))
     continue;
   if (p->prefers == UVM_HOST || ++b->gpu[u->gpu].remote != u->params->uvm_counter_threshold) return;
-  uvm_books(u)->stats.counted++;
+  UVM_COUNT(uvm_space_of(u), u->gpu, base, counted, 1);
   uvm_prefetch(u, base, (uint64_t)n_pages * PAGE, UVM_TO_GPU, now + (picos)u->params->uvm_interrupt_ns * PS_PER_NS,
                NO_TICKET);
 }

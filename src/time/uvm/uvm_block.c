@@ -32,8 +32,8 @@ static bool evict(struct uvm *u, uint64_t but, picos now)
   uvm_hold(u, b);
   uvm_space_close_to(uvm_space_of(u), u->victim, u->gpu, &b->gpu[u->gpu].there);
   uvm_space_close(uvm_space_of(u), u->victim, &moves);
-  uvm_books(u)->stats.evictions++;
-  uvm_books(u)->stats.evicted += uvm_bytes(&moves);
+  UVM_COUNT(uvm_space_of(u), u->gpu, u->victim, evictions, 1);
+  UVM_COUNT(uvm_space_of(u), u->gpu, u->victim, evicted, uvm_bytes(&moves));
   uvm_copy_pages(u, u->victim, &moves, (int)u->gpu, UVM_HOST, now);
   uvm_wait_for_copies(u, UVM_EVICTS, before, now);
   return true;
@@ -140,13 +140,13 @@ static void place_others(struct uvm *u, const struct uvm_range *r, struct uvm_bl
     struct page_set fresh = page_set_both(&x->mapped, &part);
     if (page_set_empty(&fresh)) continue;
     page_set_remove(&fresh, &b->gpu[p->prefers].there);
-    space->gpu[p->prefers].stats.filled += uvm_bytes(&fresh);
+    UVM_COUNT(space, p->prefers, base, filled, uvm_bytes(&fresh));
     if (page_set_empty(&fresh)) continue;
     uvm_space_arrive(space, r, base, (unsigned)p->prefers, &fresh, &none);
     tell_moved(u, base, &fresh);
   }
   uvm_space_map(space, r, base, u->gpu, &x->mapped);
-  uvm_books(u)->stats.peer_mapped += uvm_bytes(&x->mapped);
+  UVM_COUNT(space, u->gpu, base, peer_mapped, uvm_bytes(&x->mapped));
 }
 
 /* When the driver has done its own work on the block, which it does once. */
@@ -241,7 +241,7 @@ static void fetch_pages(struct uvm *u, const struct uvm_range *r, struct uvm_blo
   for (unsigned k = 0; k < uvm_space_of(u)->n_gpus; k++) {
     const struct page_set part = page_set_both(&rest, &b->gpu[k].there);
     uvm_copy_pages(u, base, &part, (int)k, UVM_HOST, at);
-    uvm_books(u)->stats.staged += uvm_bytes(&part);
+    UVM_COUNT(uvm_space_of(u), u->gpu, base, staged, uvm_bytes(&part));
     page_set_join(&u->staged, &part);
     page_set_remove(&rest, &part);
   }
@@ -269,7 +269,7 @@ static void map_pages(struct uvm *u, const struct uvm_range *r, struct uvm_block
     return;
   }
   page_set_remove(&fresh, &on);
-  uvm_books(u)->stats.mapped += uvm_bytes(&u->pages);
+  UVM_COUNT(uvm_space_of(u), u->gpu, base, mapped, uvm_bytes(&u->pages));
   uvm_space_touch(uvm_space_of(u), r, base, &fresh);
   uvm_space_map(uvm_space_of(u), r, base, u->gpu, &u->pages);
   uvm_next_block(u, now, worked(u, now));
@@ -386,13 +386,13 @@ static void have_come(struct uvm *u, const struct uvm_range *r, const struct uvm
   const struct uvm_work *w = &u->work[u->current];
   struct page_set fresh = u->pages, more = u->pages;
   const struct page_set on = uvm_block_on_gpus(uvm_space_of(u), b);
-  struct uvm_stats *n = &uvm_books(u)->stats;
+  struct uvm_space *x = uvm_space_of(u);
   page_set_remove(&fresh, &b->host);
   page_set_remove(&fresh, &on);
   page_set_remove(&more, &w->faulted);
-  n->filled += uvm_bytes(&fresh);
-  if (u->job_runs && u->job->ticket != NO_TICKET) n->asked += uvm_bytes(&u->pages);
-  else if (!u->job_runs) n->tree += uvm_bytes(&more);
+  UVM_COUNT(x, u->gpu, base, filled, uvm_bytes(&fresh));
+  if (u->job_runs && u->job->ticket != NO_TICKET) UVM_COUNT(x, u->gpu, base, asked, uvm_bytes(&u->pages));
+  else if (!u->job_runs) UVM_COUNT(x, u->gpu, base, tree, uvm_bytes(&more));
   uvm_space_arrive(uvm_space_of(u), r, base, u->gpu, &u->pages, &w->written);
 }
 

@@ -15,11 +15,12 @@ static struct uvm *engine_of(const struct uvm *u, int from, int to)
   return e;
 }
 
-static uint64_t *count_of(const struct uvm *u, int from, int to)
+static void count(const struct uvm *u, uint64_t base, uint64_t bytes, int from, int to)
 {
-  struct uvm_gpu *g = uvm_space_of(u)->gpu;
-  if (to == UVM_HOST) return &g[from].stats.to_host;
-  return from == UVM_HOST ? &g[to].stats.to_gpu : &g[to].stats.from_peers;
+  struct uvm_space *x = uvm_space_of(u);
+  if (to == UVM_HOST) UVM_COUNT(x, from, base, to_host, bytes);
+  else if (from == UVM_HOST) UVM_COUNT(x, to, base, to_gpu, bytes);
+  else UVM_COUNT(x, to, base, from_peers, bytes);
 }
 
 void uvm_copy_pages(struct uvm *u, uint64_t base, const struct page_set *s, int from, int to, picos arrive)
@@ -41,7 +42,7 @@ void uvm_copy_pages(struct uvm *u, uint64_t base, const struct page_set *s, int 
     c.setup = 0;
     u->copies++;
   }
-  *count_of(u, from, to) += uvm_bytes(s);
+  count(u, base, uvm_bytes(s), from, to);
 }
 
 bool uvm_waits_for_copies(const struct uvm *u)

@@ -108,8 +108,8 @@ static picos bring_back(struct uvm_machine *m, const struct uvm_range *r, struct
   back = page_set_both(&back, &b->gpu[gpu].there);
   page_set_remove(&back, &b->host);
   const uint64_t bytes = uvm_bytes(&back);
-  m->space.gpu[gpu].stats.host_faults++;
-  m->space.gpu[gpu].stats.to_host += bytes;
+  UVM_COUNT(&m->space, gpu, base, host_faults, 1);
+  UVM_COUNT(&m->space, gpu, base, to_host, bytes);
   for (unsigned k = 0; k < m->space.n_gpus; k++) {
     const struct page_set copy = page_set_both(&back, &b->gpu[k].there);
     if (k != gpu) uvm_space_leave(&m->space, r, base, k, &copy);
@@ -180,7 +180,7 @@ static void host_wrote(struct uvm_machine *m, uint64_t base, const struct page_s
   for (unsigned k = 0; k < m->space.n_gpus; k++) {
     struct page_set gone = page_set_both(written, &b->host);
     gone = page_set_both(&gone, &b->gpu[k].there);
-    m->space.gpu[k].stats.collapsed += uvm_bytes(&gone);
+    UVM_COUNT(&m->space, k, base, collapsed, uvm_bytes(&gone));
     uvm_space_leave(&m->space, r, base, k, &gone);
   }
 }
@@ -199,7 +199,7 @@ static void written_by(struct uvm_machine *m, unsigned gpu, uint64_t addr, struc
   page_set_remove(&pages, &on);
   page_set_remove(&pages, &b->host);
   if (page_set_empty(&pages) || uvm_space_full(x, b, gpu)) return;
-  x->gpu[gpu].stats.filled += uvm_bytes(&pages);
+  UVM_COUNT(x, gpu, base, filled, uvm_bytes(&pages));
   uvm_space_arrive(x, r, base, gpu, &pages, &pages);
   if (m->moved) m->moved(m->ctx, base, (uint64_t)n_pages * PAGE);
 }

@@ -344,13 +344,13 @@ void uvm_space_arrive(struct uvm_space *x, const struct uvm_range *r, uint64_t b
   const struct page_set copied = copies(x, r, b, base, s, written), again = page_set_both(s, &o->left);
   struct page_set alone = *s;
   page_set_remove(&alone, &copied);
-  g->stats.thrashed += uvm_bytes(&again);
+  UVM_COUNT(x, gpu, base, thrashed, uvm_bytes(&again));
   g->resident += page_set_empty(&o->there) && !page_set_empty(s);
   take_from_others(x, b, gpu, &alone);
   page_set_join(&o->there, s);
   page_set_remove(&o->mapped, s);
   page_set_remove(&o->left, s);
-  g->stats.copied += uvm_bytes(&copied);
+  UVM_COUNT(x, gpu, base, copied, uvm_bytes(&copied));
   o->used = ++g->stamp;
   o->remote = 0;
   uvm_space_show(x, r, base, s);
@@ -364,7 +364,7 @@ void uvm_space_collapse(struct uvm_space *x, const struct uvm_range *r, uint64_t
   struct page_set one = page_set_both(s, &b->gpu[gpu].there);
   one = page_set_both(&one, &elsewhere);
   if (page_set_empty(&one)) return;
-  x->gpu[gpu].stats.collapsed += uvm_bytes(&one);
+  UVM_COUNT(x, gpu, base, collapsed, uvm_bytes(&one));
   take_from_others(x, b, gpu, &one);
   uvm_space_show(x, r, base, &one);
 }

@@ -80,6 +80,9 @@ struct uvm_gpu {
 
 struct uvm_space {
   struct uvm_gpu gpu[UVM_GPUS];
+  /* The books of whose memory this is, where several processes have some (host/mps_server.c); NULL: the GPU's alone. */
+  struct uvm_stats *(*owner)(void *ctx, uint64_t addr);
+  void *owner_ctx;
   unsigned n_gpus;
   bool coherent; /* host and GPUs reach each other's pages: those at the host are mapped in all ranges */
   struct uvm_range *range; /* by address */
@@ -148,6 +151,15 @@ static inline bool uvm_space_full(const struct uvm_space *x, const struct uvm_bl
 {
   return page_set_empty(&b->gpu[gpu].there) && x->gpu[gpu].resident >= x->gpu[gpu].room;
 }
+
+/* What happens to the page at an address counts for the GPU, and for whose memory it is. */
+#define UVM_COUNT(x, k, addr, field, by)                                                                  \
+  do {                                                                                                    \
+    const uint64_t by_ = (by);                                                                            \
+    struct uvm_stats *const own_ = (x)->owner ? (x)->owner((x)->owner_ctx, addr) : NULL;                  \
+    (x)->gpu[k].stats.field += by_;                                                                       \
+    if (own_) own_->field += by_;                                                                         \
+  } while (0)
 
 static inline uint64_t uvm_bytes(const struct page_set *s)
 {

@@ -51,7 +51,7 @@ static struct thrash_hint judge(struct uvm_machine *m, const struct uvm_range *r
                                             at == UVM_NOWHERE ? THRASH_NOBODY : uvm_processor(at),
                                             preference(r, base, page), now);
   if (h.kind != THRASH_PIN || was) return h;
-  m->space.gpu[gpu].stats.pinned += PAGE;
+  UVM_COUNT(&m->space, gpu, base, pinned, PAGE);
   keep_pin(m, base + (uint64_t)page * PAGE, g->unpin);
   return h;
 }
@@ -146,7 +146,7 @@ static void judge_page(struct uvm *u, const struct uvm_range *r, struct uvm_bloc
   if (h.kind == THRASH_SERVE || (h.kind == THRASH_PIN && !can_be_at(u, b, page, to))) return;
   page_set_add(&one, page);
   if (h.kind == THRASH_PUT_OFF) {
-    uvm_books(u)->stats.put_off++;
+    UVM_COUNT(uvm_space_of(u), u->gpu, base, put_off, 1);
     page_set_remove(faulted, &one);
     page_set_remove(&u->work[u->current].written, &one);
     page_set_remove(&u->work[u->current].atomic, &one);
@@ -186,7 +186,7 @@ void uvm_grant(struct uvm *u, const struct uvm_range *r, struct uvm_block *b, ui
   uvm_space_grant(uvm_space_of(u), r, base, u->gpu, &denied, &w->atomic, gone);
   page_set_remove(&w->faulted, &denied);
   for (unsigned k = 0; k < uvm_space_of(u)->n_gpus; k++) {
-    uvm_space_of(u)->gpu[k].stats.revoked += uvm_bytes(&gone[k]);
+    UVM_COUNT(uvm_space_of(u), k, base, revoked, uvm_bytes(&gone[k]));
     thrash_revoked(&u->machine->thrash, &b->thrash, uvm_processor((int)k), &gone[k],
                    uvm_program_time(u->machine, now));
   }
@@ -202,7 +202,6 @@ struct page_set uvm_judge_host(struct uvm_machine *m, const struct uvm_range *r,
                                const struct page_set *asked, unsigned gpu, picos now, picos *until)
 {
   struct page_set s = *asked, off = {{0}};
-  struct uvm_stats *stats = &m->space.gpu[gpu].stats;
   if (!b->thrash || !b->thrash->page) return s;
   for (unsigned first = 0, n; (n = page_set_run(asked, &first)) != 0; first += n)
     for (unsigned i = first; i < first + n; i++) {
@@ -212,7 +211,7 @@ struct page_set uvm_judge_host(struct uvm_machine *m, const struct uvm_range *r,
       page_set_add(&off, i);
       if (h.until > *until) *until = h.until;
     }
-  stats->host_put_off += !page_set_empty(&off);
+  UVM_COUNT(&m->space, gpu, base, host_put_off, !page_set_empty(&off));
   page_set_remove(&s, &off);
   return s;
 }
