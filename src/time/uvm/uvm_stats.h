@@ -1,4 +1,5 @@
-/* What is counted of managed memory (uvm.h), of each GPU, or of a client of the Multi-Process Service; their names in JSON (docs/json.md). */
+/* What is counted of managed memory (uvm.h), of each GPU, or of a client of the Multi-Process Service; names in JSON:
+ * docs/json.md. */
 #ifndef WS_TIME_UVM_UVM_STATS_H
 #define WS_TIME_UVM_UVM_STATS_H
 
