@@ -72,6 +72,15 @@ def thrashes(at):
     return ok
 
 
+def at_once(at, more):
+    """Four GPUs whose atomics and writes meet on one page: all of them happen, at the same times for any number of host threads."""
+    texts = [run(at, "4x-rtx-4090-pcie", 1, ["c:60"], more, threads) for threads in (1, 2, 3)]
+    m = json.loads(texts[0][0])["managed_memory"] if texts[0][0] else {}
+    ok = m.get("revoked_bytes", 0) > 3 * PAGE and all(t[0] == texts[0][0] for t in texts)
+    print(("ok" if ok else "not ok") + f" rights to pages at the host: four GPUs at once {' '.join(more)}{'' if ok else ': ' + str(m) + texts[0][1]}")
+    return ok
+
+
 def main():
     at, dice = sys.argv[1:], random.Random(31)
     at_random = lambda n: [f"{dice.choice('aadwr')}{dice.randrange(4)}:{dice.randrange(3)}" if dice.random() < 0.9 else f"h:{dice.randrange(3)}"
@@ -84,6 +93,8 @@ def main():
         *(case(f"at random, {i}", at, 3, at_random(40)) for i in range(4)),
         case("a host that is coherent takes none", at, 1, ["a0:0", "h:0", "a0:0"], "gh200", 1, ([0], [0])),
         thrashes(at),
+        at_once(at, ()),
+        at_once(at, ("--set", "uvm.thrash_threshold=0")),
     ]
     return not all(ok)
 

@@ -4,6 +4,7 @@
 //     a0:5 d0:5 w0:5 r0:5     GPU 0 adds 1 to a word of page 5: by an atomic of system scope, by one of its own scope, by a load and
 //                             a store; or reads it. Each is waited for
 //     h:5                     the host adds 1
+//     c:40                    all GPUs at once add 1 to page 0 so often, by atomics whose answer they wait for
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
@@ -24,6 +25,31 @@ __global__ void act(unsigned *x, char what, unsigned *seen)
   if (what == 'r') *seen = *(volatile unsigned *)x;
 }
 
+__global__ void crowd(unsigned *x, unsigned n)
+{
+  for (unsigned i = 0; i < n; i++) {
+    if (atomicAdd_system(x, 1) == ~0u) x[1] = 1;
+    if (i % 3 == 0) ((volatile unsigned *)x)[2 + threadIdx.x] = i;
+  }
+}
+
+enum { LANES = 32 };
+
+static unsigned at_once(unsigned *x, unsigned n)
+{
+  int gpus;
+  CUDA(cudaGetDeviceCount(&gpus));
+  for (int k = 0; k < gpus; k++) {
+    CUDA(cudaSetDevice(k));
+    crowd<<<1, LANES>>>(x, n);
+  }
+  for (int k = 0; k < gpus; k++) {
+    CUDA(cudaSetDevice(k));
+    CUDA(cudaDeviceSynchronize());
+  }
+  return (unsigned)gpus * LANES * n;
+}
+
 int main(int argc, char **argv)
 {
   const size_t pages = (size_t)atoi(argv[1]), bytes = pages * WORDS * 4;
@@ -37,8 +63,10 @@ int main(int argc, char **argv)
   for (size_t p = 0; p < pages; p++) x[p * WORDS] = 0;
   for (int i = 2; i < argc; i++) {
     const char what = argv[i][0];
-    const size_t p = (size_t)atoi(argv[i] + (what == 'h' ? 2 : 3));
-    if (what == 'h') {
+    const size_t p = what == 'c' ? 0 : (size_t)atoi(argv[i] + (what == 'h' ? 2 : 3));
+    if (what == 'c') {
+      expect[0] += at_once(x, (unsigned)atoi(argv[i] + 2)) - 1;
+    } else if (what == 'h') {
       x[p * WORDS]++;
     } else {
       CUDA(cudaSetDevice(argv[i][1] - '0'));
