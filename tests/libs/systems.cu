@@ -270,6 +270,39 @@ template <typename T> static void turn_case(cusparseHandle_t h, int m, int n, in
   check(right && host(to, nnz) == (values ? t.values : std::vector<T>(nnz, T(7))), "Csr2cscEx2");
 }
 
+// Values that are twice those that were analysed: half the unknowns, to the bit. The matrix's own stay as they are.
+template <typename T> static void updated(cusparseHandle_t h)
+{
+  const int rows = 67, nnz = rows * 2 - 1;
+  matrix<T> a(0, 0);
+  a.rows = a.cols = rows;
+  for (int i = 0; i < rows; i++) {
+    if (i) a.row.push_back(i), a.column.push_back(i - 1), a.values.push_back(type<T>::make());
+    a.row.push_back(i), a.column.push_back(i), a.values.push_back(type<T>::make() + T(9));
+  }
+  std::vector<T> twice = a.values, b(rows, T(3));
+  for (T &v : twice) v = v + v;
+  T *x = device(b);
+  cusparseSpMatDescr_t d = describe<T, int>(a, CUSPARSE_FORMAT_CSR, 0);
+  cusparseDnVecDescr_t vb, vx;
+  cusparseSpSVDescr_t plan;
+  const T one(1);
+  size_t bytes = 0;
+  T *values = device(twice);
+#define SYSTEM h, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, d, vb, vx, type<T>::data, CUSPARSE_SPSV_ALG_DEFAULT, plan
+  bool right = !cusparseSpSV_createDescr(&plan) && !cusparseCreateDnVec(&vb, rows, device(b), type<T>::data) && !cusparseCreateDnVec(&vx, rows, x, type<T>::data);
+  right = right && cusparseSpSV_updateMatrix(h, plan, values, CUSPARSE_SPSV_UPDATE_GENERAL) == CUSPARSE_STATUS_INVALID_VALUE; // not analysed
+  right = right && !cusparseSpSV_bufferSize(SYSTEM, &bytes) && !cusparseSpSV_analysis(SYSTEM, device(std::vector<char>(bytes))) && !cusparseSpSV_solve(SYSTEM);
+  const std::vector<T> before = host(x, rows);
+  right = right && !cusparseSpSV_updateMatrix(h, plan, values, CUSPARSE_SPSV_UPDATE_GENERAL);
+  cudaMemset(values, 0, nnz * sizeof(T)); // they were copied
+  right = right && !cusparseSpSV_solve(SYSTEM);
+  const std::vector<T> after = host(x, rows);
+  for (int i = 0; i < rows; i++) right = right && after[i] + after[i] == before[i];
+  check(right && !cusparseSpSV_destroyDescr(plan), "SpSV with other values");
+  cusparseDestroySpMat(d), cusparseDestroyDnVec(vb), cusparseDestroyDnVec(vx);
+}
+
 static void refusals(cusparseHandle_t h)
 {
   const matrix<float> a(8, 8);
@@ -295,6 +328,7 @@ int main()
 {
   cusparseHandle_t h;
   if (cusparseCreate(&h)) return 1;
+  updated<float>(h), updated<double>(h), updated<std::complex<float>>(h), updated<std::complex<double>>(h);
   solves<float, int>(h), solves<double, int64_t>(h), solves<std::complex<float>, int64_t>(h), solves<std::complex<double>, int>(h);
   products<float>(h), products<double>(h), products<std::complex<float>>(h), products<std::complex<double>>(h);
   for (int base = 0; base < 2; base++) {

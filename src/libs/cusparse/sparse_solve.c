@@ -1,14 +1,19 @@
-/* Triangular systems of libcusparse: SpSV, SpSM. The analysis finds levels, which lie in the program's buffer; values
- * are the matrix's when a system is solved. */
+/* Triangular systems of libcusparse: SpSV, SpSM. The analysis finds levels, which lie in the program's buffer behind
+ * room for values. These are the matrix's when a system is solved, or those of the last update. */
 #include "libs/cusparse/sparse_levels.h"
 
 #define PLAN UINT64_C(0x776172707370736f)
 enum { ATTRIBUTE_FILL, ATTRIBUTE_DIAGONAL };
+enum { UPDATE_GENERAL, UPDATE_DIAGONAL };
 
 struct solve_plan {
   struct sparse_plan head;
   struct sparse_levels order;
   bool upper, transposed; /* what was analysed */
+  int64_t count;
+  size_t bytes;           /* of its values */
+  void *values;           /* in the buffer */
+  bool updated;           /* they count */
 };
 
 struct system {
@@ -78,7 +83,8 @@ static sparse_status solve(struct sparse_handle *h, const struct system *s, cons
 {
   const int kind = sparse_kind(s->a->value_type);
   const struct sparse_levels *o = &plan->order;
-  struct ws_sparse_solve g = {.order = o->device, .values = s->a->values, .lanes = lanes_of(o), .n = s->c->cols};
+  struct ws_sparse_solve g = {.order = o->device, .lanes = lanes_of(o), .n = s->c->cols};
+  g.values = plan->updated ? plan->values : s->a->values;
   g.conj = s->op_a == SPARSE_OP_C;
   g.conj_b = s->op_b == SPARSE_OP_C;
   g.unit = s->a->attribute[ATTRIBUTE_DIAGONAL] != 0;
@@ -97,6 +103,12 @@ static sparse_status solve(struct sparse_handle *h, const struct system *s, cons
   return ok ? SPARSE_SUCCESS : SPARSE_EXECUTION_FAILED;
 }
 
+/* Bytes for values; what follows them is aligned. */
+static size_t value_room(const struct sparse_matrix *a)
+{
+  return ((size_t)a->count * (size_t)sparse_value_bytes(a->value_type) + 15) / 16 * 16;
+}
+
 static sparse_status analyse(const struct sparse_handle *h, const struct system *s, struct solve_plan *plan, void *room,
                              const char *function)
 {
@@ -105,8 +117,10 @@ static sparse_status analyse(const struct sparse_handle *h, const struct system 
   const struct sparse_triangle t = triangle_of(s);
   if (!room) return SPARSE_INVALID_VALUE;
   if (!sparse_levels_bytes(&t)) return sparse_refuse(function, "2^31 rows or elements");
-  plan->upper = t.upper, plan->transposed = t.transposed;
-  return sparse_levels_find(&plan->order, h, &t, room);
+  plan->upper = t.upper, plan->transposed = t.transposed, plan->updated = false;
+  plan->count = s->a->count, plan->bytes = (size_t)plan->count * (size_t)sparse_value_bytes(s->a->value_type);
+  plan->values = room;
+  return sparse_levels_find(&plan->order, h, &t, (char *)room + value_room(s->a));
 }
 
 /* What is solved has the structure that was analysed. */
@@ -117,7 +131,7 @@ static sparse_status solve_analysed(struct sparse_handle *h, const struct system
   if (status) return status;
   const struct sparse_triangle t = triangle_of(s);
   const bool same = plan->order.level && t.a.rows == plan->order.rows && t.upper == plan->upper &&
-                    t.transposed == plan->transposed;
+                    t.transposed == plan->transposed && s->a->count == plan->count;
   return same ? solve(h, s, plan) : SPARSE_INVALID_VALUE;
 }
 
@@ -128,8 +142,25 @@ static sparse_status buffer(const struct sparse_handle *h, const struct system *
   if (status) return status;
   const struct sparse_triangle t = triangle_of(s);
   if (!bytes) return SPARSE_INVALID_VALUE;
-  *bytes = sparse_levels_bytes(&t);
-  return *bytes ? SPARSE_SUCCESS : sparse_refuse(function, "2^31 rows or elements");
+  const size_t levels = sparse_levels_bytes(&t);
+  if (!levels) return sparse_refuse(function, "2^31 rows or elements");
+  *bytes = value_room(s->a) + levels;
+  return SPARSE_SUCCESS;
+}
+
+/* Other values for all elements. */
+static sparse_status update(const struct sparse_handle *h, struct solve_plan *plan, const void *values, int part,
+                            const char *function)
+{
+  if (!sparse_handle_is(h)) return SPARSE_NOT_INITIALIZED;
+  if (!plan || plan->head.magic != PLAN || !plan->order.level || !values || part < 0 || part > UPDATE_DIAGONAL)
+    return SPARSE_INVALID_VALUE;
+  if (part == UPDATE_DIAGONAL) return sparse_refuse(function, "the diagonal alone");
+  const uint64_t to = (uint64_t)(uintptr_t)plan->values, from = (uint64_t)(uintptr_t)values;
+  if (plan->bytes && cuMemcpyDtoDAsync_v2(to, from, plan->bytes, h->stream) != DRIVER_OK)
+    return SPARSE_EXECUTION_FAILED;
+  plan->updated = true;
+  return SPARSE_SUCCESS;
 }
 
 static sparse_status destroy(struct sparse_plan *p)
@@ -200,4 +231,14 @@ PUBLIC sparse_status cusparseSpSM_solve(MATRIX_ARGUMENTS)
   (void)algorithm;
   const struct system s = MATRIX_SYSTEM;
   return solve_analysed(h, &s, plan, __func__);
+}
+PUBLIC sparse_status cusparseSpSV_updateMatrix(struct sparse_handle *h, struct solve_plan *plan, const void *values,
+                                               int part)
+{
+  return update(h, plan, values, part, __func__);
+}
+PUBLIC sparse_status cusparseSpSM_updateMatrix(struct sparse_handle *h, struct solve_plan *plan, const void *values,
+                                               int part)
+{
+  return update(h, plan, values, part, __func__);
 }
