@@ -38,8 +38,9 @@ static void copy_send(void *ctx, uint16_t id, enum req_kind kind, struct txn_lin
 static void copy_array(void *ctx, unsigned bytes, uint64_t now)
 {
   struct mem_unit *u = ctx;
-  uint64_t from = now > u->accesses.free_at ? now : u->accesses.free_at;
-  u->accesses.free_at = from + (bytes + u->params->l1_bytes_per_cycle - 1) / u->params->l1_bytes_per_cycle;
+  struct mem_arbiter *a = &u->arbiter[ARBITER_ACCESSES];
+  uint64_t from = now > a->free_at ? now : a->free_at;
+  a->free_at = from + (bytes + u->params->l1_bytes_per_cycle - 1) / u->params->l1_bytes_per_cycle;
 }
 
 static void copy_leave(void *ctx, unsigned bytes, uint64_t now)

@@ -1,5 +1,6 @@
 #include "time/sm/mem_unit.h"
 
+#include "base/arith.h"
 #include "base/bits.h"
 #include "base/place.h"
 #include "time/sm/copy_ports.h"
@@ -450,19 +451,34 @@ static void enter(struct mem_unit *u, struct mem_client *c, uint64_t now)
   if (u->observers) tell_sources_read(u, t, war);
 }
 
-/* The next instruction has reached the head of its queue: a barrier behind it may issue. */
-static void new_head(struct mem_unit *u, struct mem_client *c, uint64_t now)
+/* The head of a queue is for one of the arbiters. */
+static void choose_arbiter(struct mem_unit *u, unsigned client)
 {
-  if (c->lsu->n == 0) return;
-  const struct txn *t = &u->pool.t[lsu_head(c->lsu)];
-  if (--warp_of(u, t)->queued == 0) tell(u, t, now + 1);
+  const struct txn *t = &u->pool.t[lsu_head(u->client[client].lsu)];
+  const enum mem_space space = t->inst ? (enum mem_space)t->inst->mem.space : MEM_NONE;
+  const bool constant = u->const_interval && (space == MEM_CONST || space == MEM_SCALAR);
+  u->arbiter[constant].heads |= 1u << client;
+  u->arbiter[!constant].heads &= ~(1u << client);
 }
 
-/* Loads of constants go to a cache of their own (const_cache.h), past L1 and shared memory. */
-static struct mem_arbiter *arbiter_of(struct mem_unit *u, const struct txn *t)
+void mem_unit_queued(struct mem_unit *u, unsigned client, uint64_t at)
 {
-  const bool constant = t->inst && (t->inst->mem.space == MEM_CONST || t->inst->mem.space == MEM_SCALAR);
-  return u->const_interval && constant ? &u->constants : &u->accesses;
+  u->queued |= 1u << client;
+  if (u->client[client].lsu->n == 1) choose_arbiter(u, client);
+  mem_unit_wake(u, at);
+}
+
+/* The next instruction has reached the head of its queue: a barrier behind it may issue. */
+static void new_head(struct mem_unit *u, struct mem_client *c, unsigned client, uint64_t now)
+{
+  if (c->lsu->n == 0) {
+    u->queued &= ~(1u << client);
+    for (unsigned a = 0; a < ARBITER__N; a++) u->arbiter[a].heads &= ~(1u << client);
+    return;
+  }
+  choose_arbiter(u, client);
+  const struct txn *t = &u->pool.t[lsu_head(c->lsu)];
+  if (--warp_of(u, t)->queued == 0) tell(u, t, now + 1);
 }
 
 /* Cycles until the next grant. */
@@ -472,16 +488,15 @@ static unsigned busy_for(const struct mem_unit *u, const struct txn *t)
   return t->busy > least ? t->busy : least;
 }
 
-static void hold_arbiter(struct mem_unit *u, const struct txn *t, uint64_t now)
+static void hold_arbiter(struct mem_unit *u, struct mem_arbiter *a, const struct txn *t, uint64_t now)
 {
-  struct mem_arbiter *a = arbiter_of(u, t);
-  const bool constants = a == &u->constants;
+  const bool constants = a == &u->arbiter[ARBITER_CONSTANTS];
   const unsigned busy = constants ? u->const_interval : busy_for(u, t);
   a->free_at = now + busy;
   if (!constants) u->stats->mem_busy += busy;
 }
 
-static void grant(struct mem_unit *u, struct mem_client *c, uint64_t now)
+static void grant(struct mem_unit *u, struct mem_arbiter *a, struct mem_client *c, uint64_t now)
 {
   uint16_t id = lsu_head(c->lsu);
   struct txn *t = &u->pool.t[id];
@@ -489,9 +504,8 @@ static void grant(struct mem_unit *u, struct mem_client *c, uint64_t now)
   lsu_pop(c->lsu, now);
   c->strong_wait.looked = false;
   if (u->observers) tell_stage(u, t, STAGE_MEMORY, now);
-  if (c->lsu->n == 0) u->queued &= ~(1u << t->sub_core);
-  new_head(u, c, now);
-  hold_arbiter(u, t, now);
+  new_head(u, c, t->sub_core, now);
+  hold_arbiter(u, a, t, now);
   t->waiting = 0;
   t->left = false;
   if (is_image_load(t)) image_queue_granted(&u->images, &u->pool, id);
@@ -660,28 +674,26 @@ static void replies_cycle(struct mem_unit *u, uint64_t now)
 
 static void arbiter_cycle(struct mem_unit *u, struct mem_arbiter *a, uint64_t now)
 {
-  if (now < a->free_at || !u->queued) return;
+  if (now < a->free_at || !a->heads) return;
   for (unsigned k = 0, i = a->next; k < u->n_clients; k++) {
     struct mem_client *c = &u->client[i];
-    bool queued = u->queued >> i & 1;
+    bool here = a->heads >> i & 1;
     if (++i == u->n_clients) i = 0;
-    if (!queued || arbiter_of(u, &u->pool.t[lsu_head(c->lsu)]) != a || !can_grant(u, c, now)) continue;
-    grant(u, c, now);
+    if (!here || !can_grant(u, c, now)) continue;
+    grant(u, a, c, now);
     a->next = i;
     return;
   }
 }
 
 /* First cycle after `now` with something to do, when nothing new comes. */
-static uint64_t next_event(struct mem_unit *u, uint64_t now)
+static uint64_t next_event(const struct mem_unit *u, uint64_t now)
 {
   uint64_t next = CYCLE_NEVER, enters = wheel_next(&u->results, now);
   for (uint32_t m = u->queued; m; m &= m - 1) {
     unsigned i = bits_first(m);
-    struct lsu *l = u->client[i].lsu;
-    uint64_t at = lsu_ready_at(l), in = lsu_enter_at(l, &u->pool);
-    const uint64_t free_at = at == CYCLE_NEVER ? at : arbiter_of(u, &u->pool.t[lsu_head(l)])->free_at;
-    if (at < free_at) at = free_at;
+    const uint64_t free_at = u->arbiter[u->arbiter[ARBITER_CONSTANTS].heads >> i & 1].free_at;
+    uint64_t at = later(lsu_ready_at(u->client[i].lsu), free_at), in = lsu_enter_at(u->client[i].lsu, &u->pool);
     if (at < next) next = at;
     if (in < enters) enters = in;
   }
@@ -708,8 +720,7 @@ void mem_unit_cycle(struct mem_unit *u, uint64_t now)
   u->pool_refilled = false;
   replies_cycle(u, now);
   results_cycle(u, now);
-  arbiter_cycle(u, &u->accesses, now);
-  if (u->const_interval) arbiter_cycle(u, &u->constants, now);
+  for (unsigned i = 0; i < ARBITER__N; i++) arbiter_cycle(u, &u->arbiter[i], now);
   if (u->copies.next_at <= now) copy_engine_cycle(&u->copies, now);
   for (uint32_t m = u->queued; m; m &= m - 1) enter(u, &u->client[bits_first(m)], now);
   /* Any sub-core may have been waiting for a transaction. */

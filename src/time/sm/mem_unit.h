@@ -65,9 +65,13 @@ struct commit_port {
   void *ctx;
 };
 
-/* Grants heads of the sub-cores' queues, round robin. */
+/* Grants heads of the sub-cores' queues, round robin: loads of constants go to a cache of their own (const_cache.h), past
+ * L1 and shared memory. */
+enum mem_arbiter_of { ARBITER_ACCESSES, ARBITER_CONSTANTS, ARBITER__N };
+
 struct mem_arbiter {
   uint64_t free_at; /* grants the next instruction from this cycle on */
+  uint32_t heads;   /* bit per sub-core: what stands first in its queue is for this arbiter */
   unsigned next;    /* sub-core to begin with */
 };
 
@@ -86,7 +90,7 @@ struct mem_unit {
   uint64_t link_free_at[MEM_UNIT_SUB_CORES]; /* results to each sub-core */
   uint64_t wake[MEM_UNIT_SUB_CORES]; /* of this cycle: when the sub-core has to look; CYCLE_NEVER */
   uint64_t next_at;      /* nothing to do before this cycle */
-  struct mem_arbiter accesses, constants;
+  struct mem_arbiter arbiter[ARBITER__N];
   uint32_t queued;       /* bit per sub-core: there are transactions in its queue */
   uint64_t answered;     /* replies handled, for the deadlock watch */
   /* ports */
@@ -113,11 +117,7 @@ void mem_unit_const_arrived(struct mem_unit *, uint64_t line, uint64_t at, uint6
 bool mem_unit_leaves_later(struct mem_unit *, unsigned cta_slot);
 
 /* A transaction joined the queue of a sub-core; it is looked at from cycle `at` on. */
-static inline void mem_unit_queued(struct mem_unit *u, unsigned client, uint64_t at)
-{
-  u->queued |= 1u << client;
-  mem_unit_wake(u, at);
-}
+void mem_unit_queued(struct mem_unit *, unsigned client, uint64_t at);
 
 /* One line of the transaction, or what stands for it, is answered (for copy_ports.h). */
 void mem_unit_line_done(struct mem_unit *, uint16_t id, uint64_t now);
