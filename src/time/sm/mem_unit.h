@@ -65,8 +65,8 @@ struct commit_port {
   void *ctx;
 };
 
-/* Grants heads of the sub-cores' queues, round robin: loads of constants go to a cache of their own (const_cache.h), past
- * L1 and shared memory. */
+/* They grant heads of the sub-cores' queues, round robin. Loads of constants go to a cache of their own
+ * (const_cache.h), past L1 and shared memory. */
 enum mem_arbiter_of { ARBITER_ACCESSES, ARBITER_CONSTANTS, ARBITER__N };
 
 struct mem_arbiter {
