@@ -324,10 +324,58 @@ static void refusals(cusparseHandle_t h)
   cusparseSpGEMM_destroyDescr(plan);
 }
 
+// What does not fit what was analysed is refused: arrays that are no matrix, values of another type where values were updated.
+// An analysis waits for its stream, so it fails where the stream is captured.
+static void misfits(cusparseHandle_t h)
+{
+  enum { rows = 5 };
+  const std::vector<std::vector<int>> offsets = {{0, 1, 2, 3, 4, 5}, {0, 1, 2, 3, 4, 5}, {0, 1, 2, 3, 4, 5}, {0, 1, 6, 3, 4, 5}, {0, 3, 2, 3, 4, 5}, {1, 1, 2, 3, 4, 5}},
+                                      columns = {{0, 1, 2, 3, 4}, {0, 1, 5, 3, 4}, {0, 1, -1, 3, 4}, {0, 1, 2, 3, 4}, {0, 1, 2, 3, 4}, {0, 1, 2, 3, 4}};
+  const std::vector<double> b(rows, 6);
+  const std::vector<float> few(rows, 2);
+  double one = 1, *x = device(b);
+  float one_f = 1;
+  cusparseDnVecDescr_t vb, vx, fb;
+  bool right = !cusparseCreateDnVec(&vb, rows, device(b), CUDA_R_64F) && !cusparseCreateDnVec(&vx, rows, x, CUDA_R_64F) && !cusparseCreateDnVec(&fb, rows, device(few), CUDA_R_32F);
+  for (size_t i = 0; i < offsets.size(); i++) {
+    cusparseSpMatDescr_t d, f;
+    cusparseSpSVDescr_t plan;
+    size_t bytes = 0;
+    int *o = device(offsets[i]), *c = device(columns[i]);
+    const auto i32 = CUSPARSE_INDEX_32I;
+    const auto zero = CUSPARSE_INDEX_BASE_ZERO;
+#define OF(one, d, b, x, t) h, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, d, b, x, t, CUSPARSE_SPSV_ALG_DEFAULT, plan
+#define DOUBLES OF(one, d, vb, vx, CUDA_R_64F)
+    right = right && !cusparseCreateCsr(&d, rows, rows, rows, o, c, device(std::vector<double>(rows, 2)), i32, i32, zero, CUDA_R_64F) &&
+            !cusparseCreateCsr(&f, rows, rows, rows, o, c, device(few), i32, i32, zero, CUDA_R_32F) && !cusparseSpSV_createDescr(&plan) &&
+            !cusparseSpSV_bufferSize(DOUBLES, &bytes);
+    char *room = device(std::vector<char>(bytes));
+    const auto expect = i ? CUSPARSE_STATUS_INVALID_VALUE : CUSPARSE_STATUS_SUCCESS;
+    right = right && cusparseSpSV_analysis(DOUBLES, room) == expect && cusparseSpSV_solve(DOUBLES) == expect;
+    if (!i) {
+      right = right && host(x, rows) == std::vector<double>(rows, 3) && !cusparseSpSV_solve(OF(one_f, f, fb, fb, CUDA_R_32F));
+      right = right && !cusparseSpSV_updateMatrix(h, plan, device(b), CUSPARSE_SPSV_UPDATE_GENERAL);
+      right = right && cusparseSpSV_solve(OF(one_f, f, fb, fb, CUDA_R_32F)) == CUSPARSE_STATUS_INVALID_VALUE && !cusparseSpSV_solve(DOUBLES);
+      right = right && host(x, rows) == std::vector<double>(rows, 1);
+      cudaStream_t s;
+      cudaGraph_t graph;
+      right = right && !cudaStreamCreate(&s) && !cusparseSetStream(h, s) && !cudaStreamBeginCapture(s, cudaStreamCaptureModeRelaxed);
+      right = right && cusparseSpSV_analysis(DOUBLES, room) == CUSPARSE_STATUS_EXECUTION_FAILED;
+      cudaStreamEndCapture(s, &graph);
+      cudaGetLastError();
+      right = right && !cusparseSetStream(h, 0);
+    }
+    right = right && !cusparseSpSV_destroyDescr(plan);
+    cusparseDestroySpMat(d), cusparseDestroySpMat(f);
+  }
+  check(right, "SpSV of what does not fit");
+}
+
 int main()
 {
   cusparseHandle_t h;
   if (cusparseCreate(&h)) return 1;
+  misfits(h);
   updated<float>(h), updated<double>(h), updated<std::complex<float>>(h), updated<std::complex<double>>(h);
   solves<float, int>(h), solves<double, int64_t>(h), solves<std::complex<float>, int64_t>(h), solves<std::complex<double>, int>(h);
   products<float>(h), products<double>(h), products<std::complex<float>>(h), products<std::complex<double>>(h);

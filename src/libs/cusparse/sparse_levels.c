@@ -29,33 +29,35 @@ static struct ws_sparse_levels parts(int *at, size_t n, size_t count)
 static bool take(int **p, size_t n) { return (*p = calloc(n + 1, sizeof **p)) != NULL; }
 
 /* Numbers of a matrix's arrays, from 0 to `limit`. */
-static bool read_numbers(const struct sparse_handle *h, const void *from, bool wide, int base, int64_t limit, int n,
-                         int *to)
+static sparse_status read_numbers(const struct sparse_handle *h, const void *from, bool wide, int base, int64_t limit,
+                                  int n, int *to)
 {
   int64_t *room = wide ? malloc(((size_t)n + 1) * sizeof *room) : NULL;
-  bool good = !wide || room;
-  good = good && (!n || sparse_fetch(h, wide ? (void *)room : (void *)to, from, (size_t)n * (wide ? 8 : 4)));
-  for (int i = 0; good && i < n; i++) {
+  sparse_status s = wide && !room ? SPARSE_ALLOC_FAILED : SPARSE_SUCCESS;
+  if (!s && n && !sparse_fetch(h, wide ? (void *)room : (void *)to, from, (size_t)n * (wide ? 8 : 4)))
+    s = SPARSE_EXECUTION_FAILED;
+  for (int i = 0; !s && i < n; i++) {
     const int64_t v = (wide ? room[i] : to[i]) - (int64_t)base;
-    good = v >= 0 && v <= limit;
+    if (v < 0 || v > limit) s = SPARSE_INVALID_VALUE;
     to[i] = (int)v;
   }
   free(room);
-  return good;
+  return s;
 }
 
 /* Rows of all elements from where each row begins. */
-static bool rows_of(const struct sparse_handle *h, const struct ws_sparse *a, struct search *w)
+static sparse_status rows_of(const struct sparse_handle *h, const struct ws_sparse *a, struct search *w)
 {
   if (!a->offsets) return read_numbers(h, a->row, a->wide_indices, a->base, a->rows - 1, w->count, w->row);
-  if (!read_numbers(h, a->offsets, a->wide_offsets, a->base, a->count, w->n + 1, w->first)) return false;
+  const sparse_status s = read_numbers(h, a->offsets, a->wide_offsets, a->base, a->count, w->n + 1, w->first);
+  if (s) return s;
   w->count = w->first[w->n];
-  if (w->first[0] != 0) return false;
+  if (w->first[0] != 0) return SPARSE_INVALID_VALUE;
   for (int i = 0; i < w->n; i++) {
-    if (w->first[i] > w->first[i + 1]) return false;
+    if (w->first[i] > w->first[i + 1]) return SPARSE_INVALID_VALUE;
     for (int k = w->first[i]; k < w->first[i + 1]; k++) w->row[k] = i;
   }
-  return true;
+  return SPARSE_SUCCESS;
 }
 
 /* begins[i]: how many there are of i; becomes where they begin. */
@@ -131,9 +133,9 @@ static sparse_status find(struct sparse_levels *out, const struct sparse_handle 
   if (!take(&w->row, stored) || !take(&w->column, stored) || !take(&w->first, n + 1) || !take(&w->place, stored) ||
       !take(&w->depth, n) || !take(&w->out, 3 * n + 2 + 2 * stored))
     return SPARSE_ALLOC_FAILED;
-  if (!rows_of(h, &t->a, w) ||
-      !read_numbers(h, t->a.column, t->a.wide_indices, t->a.base, t->a.cols - 1, w->count, w->column))
-    return SPARSE_INVALID_VALUE;
+  sparse_status s = rows_of(h, &t->a, w);
+  if (!s) s = read_numbers(h, t->a.column, t->a.wide_indices, t->a.base, t->a.cols - 1, w->count, w->column);
+  if (s) return s;
   sort_elements(t, w);
   out->levels = find_depths(t, w);
   if (!take(&out->level, (size_t)out->levels)) return SPARSE_ALLOC_FAILED;

@@ -13,6 +13,7 @@ struct solve_plan {
   int64_t count;
   size_t bytes;           /* of its values */
   void *values;           /* in the buffer */
+  int type;               /* of them */
   bool updated;           /* they count */
 };
 
@@ -119,11 +120,11 @@ static sparse_status analyse(const struct sparse_handle *h, const struct system 
   if (!sparse_levels_bytes(&t)) return sparse_refuse(function, "2^31 rows or elements");
   plan->upper = t.upper, plan->transposed = t.transposed, plan->updated = false;
   plan->count = s->a->count, plan->bytes = (size_t)plan->count * (size_t)sparse_value_bytes(s->a->value_type);
-  plan->values = room;
+  plan->values = room, plan->type = s->a->value_type;
   return sparse_levels_find(&plan->order, h, &t, (char *)room + value_room(s->a));
 }
 
-/* What is solved has the structure that was analysed. */
+/* What is solved has the structure that was analysed, and, where values were updated, their type. */
 static sparse_status solve_analysed(struct sparse_handle *h, const struct system *s, const struct solve_plan *plan,
                                     const char *function)
 {
@@ -131,7 +132,8 @@ static sparse_status solve_analysed(struct sparse_handle *h, const struct system
   if (status) return status;
   const struct sparse_triangle t = triangle_of(s);
   const bool same = plan->order.level && t.a.rows == plan->order.rows && t.upper == plan->upper &&
-                    t.transposed == plan->transposed && s->a->count == plan->count;
+                    t.transposed == plan->transposed && s->a->count == plan->count &&
+                    (!plan->updated || s->a->value_type == plan->type);
   return same ? solve(h, s, plan) : SPARSE_INVALID_VALUE;
 }
 
