@@ -91,6 +91,8 @@ def main():
         case("two in turn ask each time", at, 1, ["a0:0", "a1:0"] * 5, expect=([5, 5, 0, 0], [5, 5, 1, 1])),
         case("who writes takes it, who reads does not", at, 1, ["a0:0", "r1:0", "w1:0", "w1:0", "a0:0"], expect=([2, 1, 0, 0], [1, 2, 1, 1])),
         *(case(f"at random, {i}", at, 3, at_random(40)) for i in range(4)),
+        case("bulk copies write what others write", at, 1, ["a0:0", "b1:0", "b0:0", "a1:0", "b0:0", "w0:0"], "hgx-h100", 8,
+             ([2, 1] + [0] * 6, [1, 2] + [1] * 6)),
         case("a host that is coherent takes none", at, 1, ["a0:0", "h:0", "a0:0"], "gh200", 1, ([0], [0])),
         thrashes(at),
         at_once(at, ()),

@@ -3,6 +3,7 @@
 //   rights PAGES STEP...
 //     a0:5 d0:5 w0:5 r0:5     GPU 0 adds 1 to a word of page 5: by an atomic of system scope, by one of its own scope, by a load and
 //                             a store; or reads it. Each is waited for
+//     b0:5                    the same by a bulk copy from shared memory (sm_90)
 //     h:5                     the host adds 1
 //     c:40                    all GPUs at once add 1 to page 0 so often, by atomics whose answer they wait for
 #include <cstdio>
@@ -23,6 +24,15 @@ __global__ void act(unsigned *x, char what, unsigned *seen)
   if (what == 'd') atomicAdd(x, 1);
   if (what == 'w') *(volatile unsigned *)x += 1;
   if (what == 'r') *seen = *(volatile unsigned *)x;
+#if __CUDA_ARCH__ >= 900
+  if (what == 'b') {
+    __shared__ alignas(16) unsigned next[4];
+    for (int i = 0; i < 4; i++) next[i] = ((volatile unsigned *)x)[i] + !i;
+    asm volatile("fence.proxy.async.shared::cta;");
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 16;" ::"l"(x), "r"((unsigned)__cvta_generic_to_shared(next)) : "memory");
+    asm volatile("cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;" ::: "memory");
+  }
+#endif
 }
 
 __global__ void crowd(unsigned *x, unsigned n)

@@ -68,10 +68,11 @@ static inline bool is_system_atomic(const struct mem_req *r)
   return (r->op == MEM_ATOMIC || r->op == MEM_RED) && r->scope == SCOPE_SYS;
 }
 
-/* A request to a page at another node, for which the GPU has not the right. */
+/* A request to a page at another node, for which the GPU has not the right. What the copy engine writes passes, as it
+ * is not sent again. */
 static inline bool fault_buffer_refuses(const struct fault_buffer *b, const struct mem_req *r)
 {
-  if (!b->rights || !mem_op_writes(r->op)) return false;
+  if (!b->rights || r->kind == REQ_WRITE || !mem_op_writes(r->op)) return false;
   const unsigned right = place_of(b->rights, line_number(r->line) * LINE_BYTES);
   return right == RIGHT_READS || (right == RIGHT_NO_ATOMICS && is_system_atomic(r));
 }
