@@ -58,14 +58,17 @@ static void displaced_and_emptied(void **state)
   gpc_code_init(&c, &r.arena, &r.params);
   const struct mem_req first = {.kind = REQ_CODE, .local = 4, .from = 0}, far = {.kind = REQ_CODE, .local = 4, .from = 67},
                        beside = {.kind = REQ_CODE, .local = 5, .from = 0}, other = {.kind = REQ_CODE, .local = 6, .from = 0},
-                       data = {.kind = REQ_READ, .local = 4, .from = 0};
+                       far_other = {.kind = REQ_CODE, .local = 6, .from = 67}, data = {.kind = REQ_READ, .local = 4, .from = 0};
   gpc_code_note(&c, &first);
   gpc_code_note(&c, &beside);
   assert_non_null(gpc_code_port(&c, &first));
   assert_null(gpc_code_port(&c, &far));
   assert_null(gpc_code_port(&c, &data));
+  gpc_code_note(&c, &far);
+  assert_non_null(gpc_code_port(&c, &far));
   gpc_code_note(&c, &other);
   assert_null(gpc_code_port(&c, &first));
+  assert_null(gpc_code_port(&c, &far_other)); /* who had the line that left has not the one that came */
   assert_non_null(gpc_code_port(&c, &beside));
   gpc_code_start(&c);
   assert_null(gpc_code_port(&c, &other));
