@@ -79,6 +79,11 @@ statistic reuse example_1 rfc_hits 1
 statistic reuse example_2 rfc_hits 2
 statistic reuse example_3 rfc_hits 1
 statistic reuse example_4 rfc_hits 0
+# Of 32 lanes that read one word, twice: a sector of one line.
+statistic scope cta l1_hit_sectors 1
+statistic scope cta strong_insts 0
+statistic scope gpu l1_hit_sectors 0
+statistic scope gpu strong_insts 2
 for kernel in early in_time; do
   got=$(run bypass $kernel --print-buf out:1)
   if [ "$got" = 'out[0..0] = 1' ]; then why=''; else why="printed '$got'"; fi

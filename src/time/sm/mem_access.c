@@ -143,6 +143,13 @@ bool mem_access_piece(struct mem_access *a, const struct txn *t, uint64_t addr, 
   return ((first == PLACE_OWN || first == own) && (last == PLACE_OWN || last == own)) || refuse_elsewhere(a, t);
 }
 
+/* Performed at its L2 slice: an atomic, and what is strong for more threads than those of a CTA, who share this L1. */
+static bool is_strong(const struct txn *t)
+{
+  const bool plain = t->access->mem.op == MEM_LOAD || t->access->mem.op == MEM_STORE;
+  return t->access->mem.strong && !(plain && t->inst->scope == SCOPE_CTA);
+}
+
 static void book_excess(struct sm_stats *s, const struct txn *t)
 {
   const unsigned n = coalescer_excess(t);
@@ -191,7 +198,7 @@ static bool global_access(struct mem_access *a, struct warp_slot *w, struct txn 
     strong_note(&a->strong, t, 1);
     return perform_here(a, w, t);
   }
-  if (!local && (t->access->mem.strong || remote || t->far || behind)) {
+  if (!local && (is_strong(t) || remote || t->far || behind)) {
     t->kind = TXN_STRONG;
     s->strong_insts++;
     strong_note(&a->strong, t, 1);
