@@ -8,15 +8,16 @@ static float conjugate(float v) { return v; }
 static double conjugate(double v) { return v; }
 template <typename R> static std::complex<R> conjugate(std::complex<R> v) { return std::conj(v); }
 
-// Rows that are dominated by their diagonals, each with places of its own; Hermitian ones where asked.
-template <typename T> static matrix<T> dominated(int n, bool hermitian)
+// Rows that are dominated by their diagonals, each with places of its own; Hermitian ones where asked. With a border the
+// places are its first rows, its first columns and the diagonal: all rows behind it can be made at once.
+template <typename T> static matrix<T> dominated(int n, bool hermitian, int border)
 {
   std::vector<T> dense(n * n, T(0));
   std::vector<char> there(n * n);
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) {
       if (hermitian && j > i) continue;
-      if (i != j && next() % 6) continue;
+      if (i != j && (border ? i >= border && j >= border : next() % 6 != 0)) continue;
       T v = type<T>::make();
       if (i == j) v = T(std::abs(number(v)) + 12);
       dense[i * n + j] = v, there[i * n + j] = 1;
@@ -130,13 +131,13 @@ template <typename T> static bool multiply_to(const matrix<T> &a, const std::vec
   return true;
 }
 
-template <typename T> static void factor_case(cusparseHandle_t h, int what, int n, int base)
+template <typename T> static void factor_case(cusparseHandle_t h, int what, int n, int base, int border = 0)
 {
-  const matrix<T> a = dominated<T>(n, what == CHOLESKY);
+  const matrix<T> a = dominated<T>(n, what == CHOLESKY, border);
   std::vector<T> f;
   const said s = factors(h, what, a, base, f, false);
   char text[100];
-  snprintf(text, sizeof text, "%s of type %d, %d rows, base %d", what == LU ? "LU" : "Cholesky", type<T>::data, n, base);
+  snprintf(text, sizeof text, "%s of type %d, %d rows, border %d, base %d", what == LU ? "LU" : "Cholesky", type<T>::data, n, border, base);
   check(!s.after_analysis && !s.after && s.structural == -1 && s.numerical == -1 && multiply_to(a, f, what), text);
 }
 
@@ -165,6 +166,9 @@ template <typename T> static void all(cusparseHandle_t h)
   for (int what : {LU, CHOLESKY})
     for (int base = 0; base < 2; base++) {
       factor_case<T>(h, what, 1, base), factor_case<T>(h, what, 20, base), factor_case<T>(h, what, 90, base);
+      factor_case<T>(h, what, 140, base);      // a warp for each row
+      factor_case<T>(h, what, 120, base, 10);  // 110 such rows in several CTAs
+      factor_case<T>(h, what, 1300, base, 1);  // 1,299 rows of a thread each, too
       pivot_cases<T>(h, what, base);
     }
 }

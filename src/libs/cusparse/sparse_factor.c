@@ -1,11 +1,14 @@
-/* Incomplete factors of libcusparse: csrilu02, csric02. Columns of a row ascend. */
-#include "libs/cusparse/sparse_product.h"
+/* Incomplete factors of libcusparse: csrilu02, csric02. Columns of a row ascend. Rows are made level by level; the
+ * levels are those of the lower triangle. */
+#include "libs/cusparse/sparse_levels.h"
 
 /* What a program holds from the analysis to the factors and the question for a pivot of 0. */
 struct factor_plan {
   struct sparse_plan head;
-  bool analysed;
-  uint64_t position; /* an int of the device, 0: none yet */
+  uint64_t position;          /* an int of the device, 0: none yet */
+  int count;                  /* elements of the matrix that was analysed */
+  uint64_t room;              /* of the levels: the program's buffer is its own between the calls */
+  struct sparse_levels order; /* of none before an analysis */
   int boost;
   struct ws_scalar tol, boost_value;
 };
@@ -44,38 +47,69 @@ static struct ws_sparse_factor seen(const struct factor *f, const struct factor_
   return (struct ws_sparse_factor){
     .a = {.rows = f->m, .cols = f->m, .count = f->count, .offsets = f->offsets, .column = f->columns,
           .values = f->values, .base = cusparseGetMatIndexBase(f->d)},
-    .diagonal = room, .position = (int *)(uintptr_t)plan->position, // NOLINT(performance-no-int-to-ptr)
+    .order = plan->order.device, .diagonal = room,
+    .position = (int *)(uintptr_t)plan->position, // NOLINT(performance-no-int-to-ptr)
     .boost = plan->boost, .tol = plan->tol, .boost_value = plan->boost_value};
+}
+
+static void forget(struct factor_plan *plan)
+{
+  if (plan->room) cuMemFree_v2(plan->room);
+  plan->room = 0;
+  sparse_levels_free(&plan->order);
+}
+
+static sparse_status find_order(const struct sparse_handle *h, const struct factor *f, struct factor_plan *plan)
+{
+  const struct sparse_triangle lower = {.a = seen(f, plan, NULL).a};
+  forget(plan);
+  const size_t bytes = sparse_levels_bytes(&lower);
+  if (!bytes || cuMemAlloc_v2(&plan->room, bytes) != DRIVER_OK) return SPARSE_ALLOC_FAILED;
+  plan->count = f->count;
+  void *const to = (void *)(uintptr_t)plan->room; // NOLINT(performance-no-int-to-ptr)
+  return sparse_levels_find(&plan->order, h, &lower, to);
+}
+
+static bool find_diagonals(struct sparse_handle *h, const struct ws_sparse_factor *g)
+{
+  const struct launch_shape shape = sparse_shape(g->a.rows);
+  return cuMemsetD32Async((uint64_t)(uintptr_t)g->position, ~0u, 1, h->stream) == DRIVER_OK &&
+         (g->a.rows == 0 || kernel_set_launch(&h->kernels, KERNEL_sparse_diagonal, shape, h->stream, g));
 }
 
 static sparse_status analyse(struct sparse_handle *h, const struct factor *f, const struct family *family,
                              struct factor_plan *plan, void *room)
 {
-  const sparse_status status = check(h, f, family, plan);
+  sparse_status status = check(h, f, family, plan);
   if (status) return status;
   if (!room) return SPARSE_INVALID_VALUE;
   if (!plan->position && cuMemAlloc_v2(&plan->position, sizeof(int)) != DRIVER_OK) return SPARSE_ALLOC_FAILED;
+  status = find_order(h, f, plan);
+  if (status) return status;
   const struct ws_sparse_factor g = seen(f, plan, room);
-  const struct launch_shape shape = sparse_shape(f->m);
-  const bool ok = cuMemsetD32Async(plan->position, ~0u, 1, h->stream) == DRIVER_OK &&
-                  (f->m == 0 || kernel_set_launch(&h->kernels, KERNEL_sparse_diagonal, shape, h->stream, &g));
-  plan->analysed = ok;
-  return ok ? SPARSE_SUCCESS : SPARSE_EXECUTION_FAILED;
+  return find_diagonals(h, &g) ? SPARSE_SUCCESS : SPARSE_EXECUTION_FAILED;
 }
+
+/* Rows of few elements are a thread's each, those of more a warp's. */
+enum { FEW = 16 };
 
 /* Programs may use the buffer for something else after the analysis, so diagonals are looked for again. */
 static sparse_status factorise(struct sparse_handle *h, const struct factor *f, const struct family *family, int kind,
                                struct factor_plan *plan, void *room)
 {
-  const struct launch_shape warp = {1, 1, 1, 32};
-  sparse_status status = check(h, f, family, plan);
+  const sparse_status status = check(h, f, family, plan);
   if (status) return status;
-  if (!plan->analysed) return SPARSE_INVALID_VALUE;
-  status = analyse(h, f, family, plan, room);
-  if (status || f->m == 0) return status;
-  const struct ws_sparse_factor g = seen(f, plan, room);
+  const struct sparse_levels *o = &plan->order;
+  if (!room || !o->level || f->m != o->rows || f->count != plan->count) return SPARSE_INVALID_VALUE;
+  struct ws_sparse_factor g = seen(f, plan, room);
+  g.lanes = (int64_t)FEW * f->m >= f->count ? 1 : 32;
   const enum lib_kernel k = (enum lib_kernel)((int)family->first + kind * KERNELS_PER_TYPE);
-  return kernel_set_launch(&h->kernels, k, warp, h->stream, &g) ? SPARSE_SUCCESS : SPARSE_EXECUTION_FAILED;
+  bool ok = find_diagonals(h, &g);
+  for (; ok && g.from < o->levels; g.from = g.to) {
+    const struct launch_shape shape = sparse_levels_launch(o, g.lanes, g.from, &g.to);
+    ok = kernel_set_launch(&h->kernels, k, shape, h->stream, &g);
+  }
+  return ok ? SPARSE_SUCCESS : SPARSE_EXECUTION_FAILED;
 }
 
 /* Waits for the stream. Before an analysis there is none. */
@@ -106,7 +140,10 @@ static sparse_status boost(const struct sparse_handle *h, struct factor_plan *pl
 static sparse_status destroy(struct sparse_plan *p, const struct family *family)
 {
   struct factor_plan *plan = (struct factor_plan *)p;
-  if (p && p->magic == family->magic && plan->position) cuMemFree_v2(plan->position);
+  if (p && p->magic == family->magic) {
+    if (plan->position) cuMemFree_v2(plan->position);
+    forget(plan);
+  }
   return sparse_plan_destroy(p, family->magic);
 }
 

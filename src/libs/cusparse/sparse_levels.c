@@ -159,6 +159,27 @@ sparse_status sparse_levels_find(struct sparse_levels *out, const struct sparse_
   return s;
 }
 
+/* A CTA has at most so many threads, and levels that need no more follow each other in one launch. */
+enum { MOST_THREADS = 1024, MOST_CTAS = 1024 };
+
+static int64_t threads_of(const struct sparse_levels *l, int level, int lanes)
+{
+  return (int64_t)(l->level[level + 1] - l->level[level]) * lanes;
+}
+
+struct launch_shape sparse_levels_launch(const struct sparse_levels *l, int lanes, int from, int *to)
+{
+  int64_t widest = threads_of(l, from, lanes);
+  for (*to = from + 1; widest <= MOST_THREADS && *to < l->levels; ++*to) {
+    const int64_t threads = threads_of(l, *to, lanes);
+    if (threads > MOST_THREADS) break;
+    if (threads > widest) widest = threads;
+  }
+  const int64_t ctas = (widest + MOST_THREADS - 1) / MOST_THREADS, threads = (widest + 31) / 32 * 32;
+  return (struct launch_shape){.x = 1, .y = (unsigned)(ctas < MOST_CTAS ? ctas : MOST_CTAS), .z = 1,
+                               .threads = (unsigned)(threads < MOST_THREADS ? threads : MOST_THREADS)};
+}
+
 void sparse_levels_free(struct sparse_levels *l)
 {
   free(l->level);

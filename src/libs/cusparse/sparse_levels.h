@@ -16,7 +16,7 @@ struct sparse_triangle {
 struct sparse_levels {
   int levels, rows, elements;
   int *level;                     /* where each begins, and the end: the host's copy. NULL: there is none */
-  struct ws_sparse_levels device; /* in the program's buffer */
+  struct ws_sparse_levels device; /* in the buffer */
 };
 
 /* Bytes of the buffer; 0: the matrix has 2^31 rows or elements, or more. */
@@ -24,6 +24,9 @@ size_t sparse_levels_bytes(const struct sparse_triangle *t);
 /* Reads the structure, when all before it in the stream is done, and fills the buffer. */
 sparse_status sparse_levels_find(struct sparse_levels *out, const struct sparse_handle *h,
                                  const struct sparse_triangle *t, void *buffer);
+/* The launch for the levels from `from` on, `lanes` threads for each row: several levels, to *to, as one CTA (y: how
+ * many) where that is enough for them. */
+struct launch_shape sparse_levels_launch(const struct sparse_levels *l, int lanes, int from, int *to);
 void sparse_levels_free(struct sparse_levels *l);
 
 #endif

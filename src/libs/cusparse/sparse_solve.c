@@ -50,34 +50,12 @@ static struct sparse_triangle triangle_of(const struct system *s)
   return t;
 }
 
-/* A CTA has at most so many threads, and levels that need no more follow each other in one launch. */
-enum { MOST_THREADS = 1024, MOST_CTAS = 1024 };
-
 /* So many threads for each row that each has some four elements. */
 static int lanes_of(const struct sparse_levels *o)
 {
   int lanes = 1;
   while (lanes < 32 && (int64_t)lanes * 4 * o->rows < o->elements) lanes *= 2;
   return lanes;
-}
-
-static int64_t threads_of(const struct sparse_levels *o, int level, int lanes)
-{
-  return (int64_t)(o->level[level + 1] - o->level[level]) * lanes;
-}
-
-/* The levels of one launch from g->from on. */
-static struct launch_shape next_launch(const struct sparse_levels *o, struct ws_sparse_solve *g)
-{
-  int64_t widest = threads_of(o, g->from, g->lanes);
-  for (g->to = g->from + 1; widest <= MOST_THREADS && g->to < o->levels; g->to++) {
-    const int64_t threads = threads_of(o, g->to, g->lanes);
-    if (threads > MOST_THREADS) break;
-    if (threads > widest) widest = threads;
-  }
-  const int64_t ctas = (widest + MOST_THREADS - 1) / MOST_THREADS, threads = (widest + 31) / 32 * 32;
-  return (struct launch_shape){.x = (unsigned)g->n, .y = (unsigned)(ctas < MOST_CTAS ? ctas : MOST_CTAS), .z = 1,
-                               .threads = (unsigned)(threads < MOST_THREADS ? threads : MOST_THREADS)};
 }
 
 static sparse_status solve(struct sparse_handle *h, const struct system *s, const struct solve_plan *plan)
@@ -98,7 +76,8 @@ static sparse_status solve(struct sparse_handle *h, const struct system *s, cons
   const enum lib_kernel k = (enum lib_kernel)(KERNEL_ssparse_solve + kind);
   bool ok = true;
   for (; ok && g.from < o->levels; g.from = g.to) {
-    const struct launch_shape shape = next_launch(o, &g);
+    struct launch_shape shape = sparse_levels_launch(o, g.lanes, g.from, &g.to);
+    shape.x = (unsigned)g.n;
     ok = kernel_set_launch(&h->kernels, k, shape, h->stream, &g);
   }
   return ok ? SPARSE_SUCCESS : SPARSE_EXECUTION_FAILED;

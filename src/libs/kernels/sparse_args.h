@@ -75,9 +75,13 @@ struct ws_tridiagonal {
   int64_t m, n, ldx, step, stride;
 };
 
-/* Incomplete factors in the place of A's values. `diagonal` has for each row the place of its diagonal, or -1. */
+/* Incomplete factors in the place of A's values, `order` that of A's lower triangle. `diagonal` has for each row the
+ * place of its diagonal, or -1. A launch makes the rows of the levels `from` to `to`, several of them in one CTA;
+ * `lanes` threads, 1 or 32, share a row. */
 struct ws_sparse_factor {
   struct ws_sparse a;
+  struct ws_sparse_levels order;
+  int32_t lanes, from, to;
   int *diagonal, *position; /* position: of the first row whose pivot is 0, counted as A's indices are; -1: none */
   int32_t boost;            /* pivots not larger than `tol` become `boost_value` */
   struct ws_scalar tol, boost_value; /* tol: a double */

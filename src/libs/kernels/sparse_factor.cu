@@ -1,6 +1,6 @@
 // Incomplete factors of compressed rows whose columns ascend: LU, and Cholesky's L of A = L L^H, each with the places of
-// the matrix alone. A warp goes through the rows one after the other; its lanes share the elements of the row above that
-// a row is combined with. What a row has where the matrix has nothing is dropped.
+// the matrix alone. Rows of a level need only those of levels before it (sparse_solve.cu). A row is a thread's, or a warp's, whose
+// lanes share the elements of a row that it is combined with. What a row has where the matrix has nothing is dropped.
 #include "sparse.cuh"
 
 // Where column `j` is among the elements from `low` to `end`, or -1.
@@ -17,7 +17,7 @@ __device__ inline int64_t place_of(const ws_sparse_factor &p, int64_t low, int64
 
 __device__ inline void say_pivot(const ws_sparse_factor &p, int64_t i)
 {
-  if (*p.position < 0) *p.position = (int)i + p.a.base;
+  atomicMin((unsigned *)p.position, (unsigned)i + p.a.base); // -1: none so far
 }
 
 __device__ inline float size_of(float v) { return fabsf(v); }
@@ -35,40 +35,43 @@ template <typename T> __device__ void lu_pivot(const ws_sparse_factor &p, T *val
   if (at < 0 || is_zero(values[at])) say_pivot(p, i);
 }
 
-template <typename T> __device__ void lu(const ws_sparse_factor &p)
+template <int LANES> __device__ inline int lane_of_row() { return threadIdx.x % LANES; }
+template <int LANES> __device__ inline void together()
 {
-  T *values = (T *)p.a.values;
-  if (threadIdx.x == 0) *p.position = -1;
-  for (int64_t i = 0; i < p.a.rows; i++) {
-    const int64_t end = first_of_row(p.a, i + 1);
-    for (int64_t k = first_of_row(p.a, i); k < end; k++) {
-      const int64_t j = column_of(p.a, k);
-      if (j >= i) break;
-      const T factor = values[k] / pivot_of(values, p.diagonal[j]);
-      const int64_t end_j = first_of_row(p.a, j + 1);
-      __syncwarp();
-      if (threadIdx.x == 0) values[k] = factor;
-      for (int64_t t = first_of_row(p.a, j) + threadIdx.x; t < end_j; t += 32) {
-        const int64_t c = column_of(p.a, t), at = c > j ? place_of(p, k + 1, end, c) : -1;
-        if (at >= 0) values[at] = values[at] - factor * values[t];
-      }
-      __syncwarp();
+  if constexpr (LANES > 1) __syncwarp();
+}
+
+template <typename T, int LANES> __device__ void lu(const ws_sparse_factor &p, T *values, int64_t i)
+{
+  const int lane = lane_of_row<LANES>();
+  const int64_t end = first_of_row(p.a, i + 1);
+  for (int64_t k = first_of_row(p.a, i); k < end; k++) {
+    const int64_t j = column_of(p.a, k);
+    if (j >= i) break;
+    const T factor = values[k] / pivot_of(values, p.diagonal[j]);
+    const int64_t end_j = first_of_row(p.a, j + 1);
+    together<LANES>();
+    if (lane == 0) values[k] = factor;
+    for (int64_t t = first_of_row(p.a, j) + lane; t < end_j; t += LANES) {
+      const int64_t c = column_of(p.a, t), at = c > j ? place_of(p, k + 1, end, c) : -1;
+      if (at >= 0) values[at] = values[at] - factor * values[t];
     }
-    if (threadIdx.x == 0) lu_pivot(p, values, i);
-    __syncwarp();
+    together<LANES>();
   }
+  if (lane == 0) lu_pivot(p, values, i);
 }
 
 // The sum of l[i][c] conj(l[j][c]) over the columns c below j that both rows have, in lane 0.
-template <typename T> __device__ T common(const ws_sparse_factor &p, const T *values, int64_t first, int64_t k, int64_t j)
+template <typename T, int LANES>
+__device__ T common(const ws_sparse_factor &p, const T *values, int64_t first, int64_t k, int64_t j)
 {
   T sum = zero<T>();
   const int64_t end_j = first_of_row(p.a, j + 1);
-  for (int64_t t = first_of_row(p.a, j) + threadIdx.x; t < end_j; t += 32) {
+  for (int64_t t = first_of_row(p.a, j) + lane_of_row<LANES>(); t < end_j; t += LANES) {
     const int64_t c = column_of(p.a, t), at = c < j ? place_of(p, first, k, c) : -1;
     if (at >= 0) madd(sum, values[at], conjugate(values[t]));
   }
-  for (int by = 16; by; by /= 2) sum = sum + down(sum, by);
+  for (int by = LANES / 2; by; by /= 2) sum = sum + down(sum, by);
   return sum;
 }
 
@@ -80,25 +83,32 @@ template <typename T, typename R> __device__ inline T from_real(R v)
   else return v;
 }
 
-template <typename T> __device__ void cholesky(const ws_sparse_factor &p)
+template <typename T, int LANES> __device__ void cholesky(const ws_sparse_factor &p, T *values, int64_t i)
 {
-  T *values = (T *)p.a.values;
-  if (threadIdx.x == 0) *p.position = -1;
-  for (int64_t i = 0; i < p.a.rows; i++) {
-    const int64_t first = first_of_row(p.a, i), end = first_of_row(p.a, i + 1);
-    for (int64_t k = first; k < end; k++) {
-      const int64_t j = column_of(p.a, k);
-      if (j > i) break;
-      const T left = values[k] - common(p, values, first, k, j);
-      if (threadIdx.x == 0 && j < i) values[k] = left / pivot_of(values, p.diagonal[j]);
-      if (threadIdx.x == 0 && j == i) {
-        if (!(real_part(left) > 0)) say_pivot(p, i);
-        values[k] = from_real<T>(sqrt(real_part(left)));
-      }
-      __syncwarp();
+  const int lane = lane_of_row<LANES>();
+  const int64_t first = first_of_row(p.a, i), end = first_of_row(p.a, i + 1);
+  for (int64_t k = first; k < end; k++) {
+    const int64_t j = column_of(p.a, k);
+    if (j > i) break;
+    const T left = values[k] - common<T, LANES>(p, values, first, k, j);
+    if (lane == 0 && j < i) values[k] = left / pivot_of(values, p.diagonal[j]);
+    if (lane == 0 && j == i) {
+      if (!(real_part(left) > 0)) say_pivot(p, i);
+      values[k] = from_real<T>(sqrt(real_part(left)));
     }
-    if (threadIdx.x == 0 && p.diagonal[i] < 0) say_pivot(p, i);
-    __syncwarp();
+    together<LANES>();
+  }
+}
+
+// The levels of a launch, row by row.
+template <int LANES, typename Row> __device__ void by_levels(const ws_sparse_factor &p, Row row)
+{
+  const int rows = blockDim.x / LANES, mine = threadIdx.x / LANES;
+  for (int level = p.from; level < p.to; level++) {
+    const int end = p.order.level[level + 1];
+    for (int64_t r = p.order.level[level] + (int64_t)blockIdx.y * rows + mine; r < end; r += (int64_t)gridDim.y * rows)
+      row(p.order.row[r]);
+    __syncthreads(); // a launch of several levels has one CTA
   }
 }
 
@@ -113,16 +123,16 @@ extern "C" __global__ void __launch_bounds__(256) warpstep_sparse_diagonal(const
   }
 }
 
-#define FACTORS(l, T)                                                                                                \
-  extern "C" __global__ void __launch_bounds__(32) warpstep_##l##sparse_lu(const __grid_constant__ ws_sparse_factor p) \
+#define FACTOR(name, T, what)                                                                                        \
+  extern "C" __global__ void __launch_bounds__(1024) name(const __grid_constant__ ws_sparse_factor p)               \
   {                                                                                                                  \
-    lu<T>(p);                                                                                                        \
-  }                                                                                                                  \
-  extern "C" __global__ void __launch_bounds__(32)                                                                   \
-    warpstep_##l##sparse_cholesky(const __grid_constant__ ws_sparse_factor p)                                        \
-  {                                                                                                                  \
-    cholesky<T>(p);                                                                                                  \
+    T *values = (T *)p.a.values;                                                                                     \
+    if (p.lanes == 1) by_levels<1>(p, [&](int i) { what<T, 1>(p, values, i); });                                     \
+    else by_levels<32>(p, [&](int i) { what<T, 32>(p, values, i); });                                                \
   }
+#define FACTORS(l, T)                                                                                                \
+  FACTOR(warpstep_##l##sparse_lu, T, lu)                                                                             \
+  FACTOR(warpstep_##l##sparse_cholesky, T, cholesky)
 FACTORS(s, float)
 FACTORS(d, double)
 FACTORS(c, c32)
