@@ -17,11 +17,16 @@ enum { PLACE_OWN = 0, PLACE_FAULTS = UINT8_MAX, PLACE_READS = UINT8_MAX - 1 };
 enum { PLACE_MULTICAST = UINT8_MAX - 2 };
 enum { PLACE_PAGE_BITS = 12, PLACE_LEAF_BITS = 30, PLACE_ADDRESS_BITS = 49 };
 
+/* What a node may do to a page at another one: all; all but atomics of system scope, which its link does not have; read
+ * it, as another GPU does such atomics there (time/uvm/uvm_space.h). */
+enum place_right { RIGHT_ALL, RIGHT_NO_ATOMICS, RIGHT_READS };
+
 struct places {
   /* Of 1 GiB each: a byte per page of 4 KiB, node + 1. NULL: all own. */
   uint8_t *leaf[1 << (PLACE_ADDRESS_BITS - PLACE_LEAF_BITS)];
   uint8_t *whole[UINT8_MAX]; /* those whose pages are all at one node, which many share; NULL: not used yet */
   struct places *first;      /* whose whole leaves these are; itself, but where it was made beside another one */
+  const struct places *rights; /* of each page a place_right, as if it were a node; NULL: all. Of whoever keeps them */
 };
 
 struct places *places_new(void);
@@ -37,6 +42,14 @@ static inline unsigned place_of(const struct places *p, uint64_t addr)
 {
   const uint8_t *leaf = addr >> PLACE_ADDRESS_BITS ? 0 : p->leaf[addr >> PLACE_LEAF_BITS];
   return leaf ? leaf[(addr & ((UINT64_C(1) << PLACE_LEAF_BITS) - 1)) >> PLACE_PAGE_BITS] : PLACE_OWN;
+}
+
+/* Has who looks not the right to this access of a page at another node? */
+static inline bool place_refuses(const struct places *p, uint64_t addr, bool writes, bool system_atomic)
+{
+  if (!writes || !p->rights) return false;
+  const unsigned right = place_of(p->rights, addr);
+  return right == RIGHT_READS || (right == RIGHT_NO_ATOMICS && system_atomic);
 }
 
 /* A node's memory, other than one's own? */

@@ -193,7 +193,7 @@ static bool take_request(struct hub_out *h, picos now)
   const bool legs = is_multicast(h, &r);
   if (!legs && !gmem_ptr(h->image, line_number(r.line) * LINE_BYTES, 1)) return fault(h, &r, now);
   h->stats.requests++;
-  if (r.to == PLACE_FAULTS || (h->uvm && fault_buffer_refuses(&h->uvm->buffer, &r))) { /* its sectors count later */
+  if (r.to == PLACE_FAULTS) { /* its sectors count where they are performed */
     uvm_park(h->uvm, &r, now);
     return true;
   }

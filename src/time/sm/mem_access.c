@@ -390,6 +390,15 @@ uint8_t mem_access_home(const struct txn *t, uint64_t line)
   return (uint8_t)(home - 1 == t->grid->node ? (unsigned)PLACE_OWN : home);
 }
 
+bool mem_access_refused(const struct txn *t, uint64_t line)
+{
+  const struct places *p = t->grid->places;
+  const uint64_t addr = line_number(line) * LINE_BYTES;
+  if (!p || !p->rights || t->gathered || !place_is_node(mem_access_home(t, line))) return false;
+  const bool atomic = t->op == MEM_ATOMIC || t->op == MEM_RED;
+  return place_refuses(p, addr, mem_op_writes(t->op), atomic && t->inst->scope == SCOPE_SYS);
+}
+
 bool mem_access_waits(const struct txn *t)
 {
   return t->kind == TXN_STRONG || t->kind == TXN_ELSEWHERE || t->kind == TXN_CLUSTER;

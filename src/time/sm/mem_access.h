@@ -55,6 +55,8 @@ lane_mask mem_access_lanes(const struct mem_effect *, uint64_t line, unsigned se
 /* Where the memory of a line of a transaction is (base/place.h): it is performed there. In time: the same of what its
  * SM performs all the same, as long as a node has it. */
 uint8_t mem_access_home(const struct txn *, uint64_t line);
+/* At another node, for an access to which this GPU has not the right. */
+bool mem_access_refused(const struct txn *, uint64_t line);
 static inline uint8_t mem_access_home_in_time(const struct txn *t, uint64_t line)
 {
   const uint8_t home = mem_access_home(t, line);

@@ -254,12 +254,16 @@ static uint8_t sent_before(const struct mem_unit *u, const struct txn *t, uint64
   return home;
 }
 
-/* Where to ask for the line: where its page is, or went those that are on their way to it. */
+/* Where to ask for the line: where its page is, or went those that are on their way to it. Without the right to what it
+ * wants it waits as if the page were nowhere, and so do those behind it. */
 static uint8_t way_to(struct mem_unit *u, const struct txn *t, struct txn_line *l)
 {
   struct strong_lines *s = &u->access.strong;
   l->home = mem_access_home(t, l->line);
-  if (!strong_same_way(s, l->line, l->home)) l->home = sent_before(u, t, l->line, l->home);
+  if (mem_access_refused(t, l->line))
+    l->home = PLACE_FAULTS;
+  else if (!strong_same_way(s, l->line, l->home))
+    l->home = sent_before(u, t, l->line, l->home);
   strong_sent(s, l->line, l->home);
   return l->home;
 }

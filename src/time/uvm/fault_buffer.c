@@ -49,26 +49,41 @@ static uint64_t address_of(const struct mem_req *r)
   return line_number(r->line) * LINE_BYTES;
 }
 
+static uint64_t key_of(const struct mem_req *r)
+{
+  return (address_of(r) / PAGE << CORE_BITS | (r->from & ((1u << CORE_BITS) - 1))) + 1;
+}
+
+static bool is_system_atomic(const struct mem_req *r)
+{
+  return (r->op == MEM_ATOMIC || r->op == MEM_RED) && r->scope == SCOPE_SYS;
+}
+
 /* One entry for each core and page. */
 static void enter(struct fault_buffer *b, const struct mem_req *r, picos now)
 {
-  const uint64_t page = address_of(r) / PAGE;
-  const uint16_t from = r->from;
-  const uint64_t key = (page << CORE_BITS | (from & ((1u << CORE_BITS) - 1))) + 1;
+  const uint64_t page = address_of(r) / PAGE, key = key_of(r);
   if (2 * b->n_known >= b->known_cap) grow_known(b);
   uint64_t *slot = known_slot(b, key);
   if (*slot) return;
   *slot = key;
   b->n_known++;
   b->entry = mem_more(b->entry, b->n_entries, &b->room_entries, sizeof *b->entry);
-  b->entry[b->n_entries++] = (struct uvm_entry){page, now, from, mem_op_writes(r->op), is_system_atomic(r)};
+  b->entry[b->n_entries++] = (struct uvm_entry){page, now, r->from, mem_op_writes(r->op), is_system_atomic(r)};
 }
 
 static bool faults(const struct fault_buffer *b, const struct mem_req *r)
 {
   const unsigned place = place_of(b->places, address_of(r));
-  return place == PLACE_FAULTS || (place == PLACE_READS && mem_op_writes(r->op)) ||
-         (place_is_node(place) && fault_buffer_refuses(b, r));
+  const bool writes = mem_op_writes(r->op);
+  if (place == PLACE_FAULTS || (place == PLACE_READS && writes)) return true;
+  return place_is_node(place) && place_refuses(b->places, address_of(r), writes, is_system_atomic(r));
+}
+
+/* An access of the core to the page waits: those behind it do, too, so that none overtakes it. */
+static bool is_behind(const struct fault_buffer *b, const struct mem_req *r)
+{
+  return b->n_known && *known_slot(b, key_of(r));
 }
 
 static void make_ready(struct fault_buffer *b, const struct mem_req *r)
@@ -87,13 +102,14 @@ bool fault_buffer_take_ready(struct fault_buffer *b, struct mem_req *out)
 
 bool fault_buffer_park(struct fault_buffer *b, const struct mem_req *r, picos now)
 {
-  if (!faults(b, r)) {
+  const bool faulty = faults(b, r);
+  if (!faulty && !is_behind(b, r)) {
     make_ready(b, r);
     return false;
   }
   b->parked = mem_more(b->parked, b->n_parked, &b->room_parked, sizeof *b->parked);
   b->parked[b->n_parked++] = *r;
-  enter(b, r, now);
+  if (faulty) enter(b, r, now);
   return true;
 }
 
@@ -104,12 +120,13 @@ static void replay(struct fault_buffer *b, picos now)
   forget_entries(b);
   for (uint32_t i = 0; i < b->n_parked; i++) {
     const struct mem_req r = b->parked[i];
-    if (!faults(b, &r)) {
+    const bool faulty = faults(b, &r);
+    if (!faulty && !is_behind(b, &r)) {
       make_ready(b, &r);
       continue;
     }
     b->parked[kept++] = r;
-    enter(b, &r, now);
+    if (faulty) enter(b, &r, now);
   }
   b->n_parked = kept;
 }

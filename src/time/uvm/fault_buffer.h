@@ -2,7 +2,8 @@
  * it.
  *
  *   parked   requests whose page is not there; each is an entry of the buffer, one for each core and page
- *   rights   of pages that are reached elsewhere: those that do not suffice for an access are a fault, too
+ *   rights   of pages that are reached elsewhere: an access for which they do not suffice is a fault, too. Cores send
+ *            it here as they would for a page that is not there, and what the same core has behind it waits with it
  *   orders   of the driver (uvm.h): pages are elsewhere from now on; all that waits is tried again; a job is done. They
  *            are carried out in the order in which they were given, each at its time, when no core runs
  *   replay   the buffer is emptied; requests whose pages are there go back to their cores, the others are entries again
@@ -35,14 +36,14 @@ struct fault_order {
   picos at; /* no earlier; 0: at once, between windows, if nothing was ordered before that is still to be done */
   enum fault_order_kind kind;
   int node; /* PLACE: pages of [addr, addr + bytes) are at this node (places_set) */
-  enum page_right right; /* RIGHT: of those pages */
+  enum place_right right; /* RIGHT: of those pages */
   uint64_t addr, bytes;
   struct uvm_job_done done; /* DONE */
 };
 
 struct fault_buffer {
   struct places *places; /* as this GPU sees memory */
-  struct places *rights; /* of each page a page_right, as if it were a node; NULL: all */
+  struct places *rights; /* of each page a place_right; NULL: all. Those of `places` */
   bool at_once;          /* who takes orders gives them, too: all are carried out as they are given */
   picos *wake;           /* of the part that takes orders; NULL: there is no GPU now */
   struct uvm_entry *entry;
@@ -62,20 +63,6 @@ struct fault_buffer {
 void fault_buffer_free(struct fault_buffer *);
 /* A GPU has come, or gone (NULL): who waited is gone, what was ordered holds. */
 void fault_buffer_connect(struct fault_buffer *, picos *wake);
-
-static inline bool is_system_atomic(const struct mem_req *r)
-{
-  return (r->op == MEM_ATOMIC || r->op == MEM_RED) && r->scope == SCOPE_SYS;
-}
-
-/* A request to a page at another node, for which the GPU has not the right. What the copy engine writes passes, as it
- * is not sent again. */
-static inline bool fault_buffer_refuses(const struct fault_buffer *b, const struct mem_req *r)
-{
-  if (!b->rights || r->kind == REQ_WRITE || !mem_op_writes(r->op)) return false;
-  const unsigned right = place_of(b->rights, line_number(r->line) * LINE_BYTES);
-  return right == RIGHT_READS || (right == RIGHT_NO_ATOMICS && is_system_atomic(r));
-}
 
 /* A request to a page that is not there, or that is refused. False: that has changed in the meantime. */
 bool fault_buffer_park(struct fault_buffer *, const struct mem_req *, picos now);

@@ -13,10 +13,6 @@ enum {
   PAGE_SET_WORDS = UVM_BLOCK_PAGES / 64,
 };
 
-/* What a GPU may do to a page at another node: all; all but atomics of system scope, which its link does not have; read
- * it, as another GPU does such atomics there. */
-enum page_right { RIGHT_ALL, RIGHT_NO_ATOMICS, RIGHT_READS };
-
 struct page_set {
   uint64_t word[PAGE_SET_WORDS];
 };

@@ -13,7 +13,7 @@ static void place(void *ctx, unsigned gpu, uint64_t addr, uint64_t bytes, int no
   uvm_machine_order(ctx, gpu, &(struct fault_order){.kind = ORDER_PLACE, .addr = addr, .bytes = bytes, .node = node});
 }
 
-static void allow(void *ctx, unsigned gpu, uint64_t addr, uint64_t bytes, enum page_right right)
+static void allow(void *ctx, unsigned gpu, uint64_t addr, uint64_t bytes, enum place_right right)
 {
   uvm_machine_order(ctx, gpu,
                     &(struct fault_order){.kind = ORDER_RIGHT, .addr = addr, .bytes = bytes, .right = right});

@@ -17,7 +17,7 @@ static void place(const struct uvm_space *x, unsigned gpu, uint64_t base, const 
 }
 
 static void allow(const struct uvm_space *x, unsigned gpu, uint64_t base, const struct page_set *s,
-                  enum page_right right)
+                  enum place_right right)
 {
   for (unsigned first = 0, n; x->allow && (n = page_set_run(s, &first)) != 0; first += n)
     x->allow(x->ctx, gpu, base + (uint64_t)first * PAGE, (uint64_t)n * PAGE, right);

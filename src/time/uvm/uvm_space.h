@@ -91,7 +91,7 @@ struct uvm_space {
    * less one). */
   void (*place)(void *ctx, unsigned gpu, uint64_t addr, uint64_t bytes, int node);
   /* … and what the GPU may do to them there; NULL: who places them keeps no rights. */
-  void (*allow)(void *ctx, unsigned gpu, uint64_t addr, uint64_t bytes, enum page_right);
+  void (*allow)(void *ctx, unsigned gpu, uint64_t addr, uint64_t bytes, enum place_right);
   void *ctx;
 };
 
