@@ -14,7 +14,7 @@ void uvm_init(struct uvm *u, struct uvm_machine *m, unsigned gpu, const struct u
   *u = (struct uvm){.machine = m, .gpu = gpu, .params = cfg->params, .cfg = *cfg, .at = TIME_NEVER};
   u->buffer.places = cfg->places;
   u->buffer.at_once = m->space.n_gpus == 1;
-  if (!m->space.coherent) cfg->places->rights = u->buffer.rights = places_new();
+  if (cfg->places && !m->space.coherent) cfg->places->rights = u->buffer.rights = places_new();
 }
 
 void uvm_free(struct uvm *u)

@@ -47,7 +47,7 @@ struct uvm_link {
 /* A GPU, as who makes the machine says. */
 struct uvm_config {
   const struct params *params;
-  struct places *places;
+  struct places *places;          /* NULL: the GPU is in another process */
   uint16_t node, socket;          /* its own; of the host's memory that is nearest */
   picos latency;                  /* of what the driver says; 0: it is the only GPU */
   uint32_t reaches, fast;         /* bits of GPUs to whose memory it has a way; and all atomics over it */
