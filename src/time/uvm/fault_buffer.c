@@ -80,7 +80,8 @@ static bool faults(const struct fault_buffer *b, const struct mem_req *r)
   return place_is_node(place) && place_refuses(b->places, address_of(r), writes, is_system_atomic(r));
 }
 
-/* An access of the core to the page waits: those behind it do, too, so that none overtakes it. */
+/* An access of the core to the page waits: those behind it, which the core sends the same way (strong.h), do, too; else
+ * they would go to and fro until it is served. */
 static bool is_behind(const struct fault_buffer *b, const struct mem_req *r)
 {
   return b->n_known && *known_slot(b, key_of(r));
