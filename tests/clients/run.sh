@@ -2,7 +2,7 @@
 # Python packages that open the CUDA driver or bring their own runtime, unmodified, under `warpstep exec
 # --functional`: Numba's CUDA target, CuPy, tinygrad's CUDA backend, Triton, PyTorch, JAX, XGBoost, CatBoost, Taichi, FAISS,
 # cuFINUFFT, bitsandbytes, ONNX Runtime, OpenMM, spconv, Qiskit Aer, TensorFlow, and what stands on PyTorch: transformers, diffusers,
-# timm, torchvision, PyTorch Geometric, peft, accelerate, Lightning, torchao, xFormers, Liger; Warp, PyCUDA, cuda.core, cuDF, cuML, cuTile, CuTe DSL, TileLang, nvCOMP, nvmath-python, cudnn-frontend, Dr.Jit, KeOps, Mojo, MAX, MLX, vLLM, LMDeploy. A package that the interpreter does not find is skipped with a line. Each script checks its results
+# timm, torchvision, PyTorch Geometric, peft, accelerate, Lightning, torchao, xFormers, Liger; Warp, PyCUDA, cuda.core, cuDF, cuML, cuTile, CuTe DSL, TileLang, nvCOMP, NPP, nvmath-python, cudnn-frontend, Dr.Jit, KeOps, Mojo, MAX, MLX, vLLM, LMDeploy. A package that the interpreter does not find is skipped with a line. Each script checks its results
 # against NumPy or against what the package does without a GPU.
 #
 #   tests/clients/run.sh [numba|cupy|cupy_libs|tinygrad|triton|torch|torch_layers|torch_train|jax|
@@ -10,7 +10,7 @@
 #                         spconv|qiskit_aer|tensorflow|torch_more|torch_compile|transformers|diffusers|timm|
 #                         torchvision|torch_geometric|peft|accelerate|lightning|torchao|xformers|liger_kernel|
 #                         warp|pycuda|cuda_core|cudf|torch_distributed|cuml|cuda_tile|cutlass|tilelang|cutensor|
-#                         jax_pallas|nvcomp|nvmath|cudnn|drjit|pykeops|mojo|max|mlx|vllm|vllm_more|
+#                         jax_pallas|nvcomp|npp|nvmath|cudnn|drjit|pykeops|mojo|max|mlx|vllm|vllm_more|
 #                         lmdeploy ...]
 #
 # cupy_libs: what calls cuBLAS, cuFFT, cuRAND, cuSOLVER, cuSPARSE. torch_layers: what calls cuDNN. torch_more: graphs, sparse and nested
@@ -78,13 +78,22 @@ package() {
   esac
 }
 
+# has NAME: NPP has no module of its own to import.
+has() {
+  if [ "$1" = npp ]; then
+    "$python" -c "import numpy, importlib.metadata as m; m.distribution('nvidia-npp')"
+  else
+    "$python" -c "import numpy, importlib.util as u, sys; sys.exit(not u.find_spec('$(package "$1")'))"
+  fi
+}
+
 failed=0
 [ $# -gt 0 ] || set -- numba cupy cupy_libs tinygrad triton torch torch_layers torch_train jax \
   xgboost catboost taichi faiss cufinufft bitsandbytes onnxruntime openmm spconv qiskit_aer tensorflow torch_more torch_compile \
   transformers diffusers timm torchvision torch_geometric peft accelerate lightning torchao xformers liger_kernel \
-  warp pycuda cuda_core cudf torch_distributed cuml cuda_tile cutlass tilelang cutensor jax_pallas nvcomp nvmath cudnn drjit pykeops mojo max mlx vllm vllm_more lmdeploy
+  warp pycuda cuda_core cudf torch_distributed cuml cuda_tile cutlass tilelang cutensor jax_pallas nvcomp npp nvmath cudnn drjit pykeops mojo max mlx vllm vllm_more lmdeploy
 for name; do
-  if ! "$python" -c "import numpy, importlib.util as u, sys; sys.exit(not u.find_spec('$(package "$name")'))" 2>/dev/null; then
+  if ! has "$name" 2>/dev/null; then
     echo "ok clients $name # SKIP $python does not have it"
     continue
   fi
