@@ -19,7 +19,7 @@ int time_slices_enter(struct time_slices *t, const struct slice_hello *h, uint64
 static void give_back(struct time_slices *t, int user, uint64_t at)
 {
   struct slice_user *u = &t->user[user];
-  u->busy = u->stopped = u->is_waiting = false;
+  u->asks = u->busy = u->stopped = u->is_waiting = false;
   if (t->owner != user) return;
   t->owner = TIME_SLICES_NOBODY;
   t->free = later(at, t->free);

@@ -147,6 +147,12 @@ void simulator_place_at_host(struct simulator *, uint64_t addr, uint64_t bytes);
 /* Its managed memory, from now on, of a GPU that has been surrounded and is alone; NULL: it has not. */
 struct uvm_machine;
 struct uvm_machine *simulator_manage(struct simulator *);
+bool simulator_is_managed(const struct simulator *);
+/* Another simulator of a GPU that stands alone and was surrounded: one of the two stands while the other one runs
+ * (live_stand). With links and caches of its own, it finds memory where the first one does and has its part of L2 set
+ * aside, as of the last time it followed it, which it does before a launch. */
+struct simulator *simulator_beside(const struct simulator *);
+void simulator_follow(struct simulator *, const struct simulator *first);
 /* The host does this to it; what uvm_host_touch says. */
 struct uvm_op;
 struct uvm_host_fault simulator_act_managed(struct simulator *, struct uvm_machine *, const struct uvm_op *);

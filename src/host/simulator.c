@@ -77,6 +77,28 @@ struct uvm_machine *simulator_manage(struct simulator *s)
   return s->around ? surroundings_manage(s->around) : NULL;
 }
 
+bool simulator_is_managed(const struct simulator *s)
+{
+  return s->served || (s->around && s->around->managed);
+}
+
+struct simulator *simulator_beside(const struct simulator *first)
+{
+  struct simulator *s = simulator_new(first->params);
+  simulator_surround(s);
+  s->around->places_of_another = true;
+  return s;
+}
+
+void simulator_follow(struct simulator *s, const struct simulator *first)
+{
+  s->around->places[0] = first->around->places[0];
+  s->around->program = first->around->program;
+  s->around->written = first->around->written;
+  if (s->l2_aside != first->l2_aside || s->l2_fetch != first->l2_fetch)
+    simulator_set_l2(s, first->l2_aside, first->l2_fetch);
+}
+
 struct uvm_host_fault simulator_act_managed(struct simulator *s, struct uvm_machine *m, const struct uvm_op *o)
 {
   return s->served ? s->served->act(s->server, o) : uvm_machine_do(m, o);

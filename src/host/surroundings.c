@@ -38,7 +38,8 @@ void surroundings_free(struct surroundings *x)
   ranked_free(x->ranked);
   live_clock_free(&x->clock);
   uvm_machine_free(x->managed);
-  for (unsigned i = MACHINE_MAX_GPUS; i-- > 0;) places_free(x->places[i]); /* the first one last */
+  const unsigned own_places = x->places_of_another ? 0 : MACHINE_MAX_GPUS;
+  for (unsigned i = own_places; i-- > 0;) places_free(x->places[i]); /* the first one last */
   link_log_free(&x->links);
   arena_free(&x->arena);
   if (x->preset == &x->own) machine_preset_free(&x->own);

@@ -44,6 +44,7 @@ struct surroundings {
   struct live_clock clock;
   uint64_t epoch;            /* ps, of the machine; 0: as long as links allow, which changes no result */
   struct places *places[MACHINE_MAX_GPUS]; /* by node, as each sees memory; NULL: every page is own to whoever looks */
+  bool places_of_another;    /* they are another simulator's of the same GPU (simulator_beside) */
   struct uvm_machine *managed; /* managed memory of its GPUs; NULL: none */
   struct simulator *member[MACHINE_MAX_GPUS]; /* by node; NULL: none */
   struct gmem *image[MACHINE_MAX_GPUS];       /* memory as each sees it */

@@ -141,6 +141,22 @@ static void test_late_and_gone(void **state)
   assert_true(a.run && a.until == 300 + SLICE);
 }
 
+/* Kernels of a context that were cut short: what it has asked gets no answer. */
+static void test_asked_in_vain(void **state)
+{
+  (void)state;
+  struct time_slices t;
+  struct slice_answer a;
+  time_slices_init(&t);
+  struct process p = come(&t, 1, 0, SLICE, 0), q = come(&t, 2, 10, SLICE, 0);
+  ask(&t, &p);
+  ask(&t, &q);
+  over(&t, &p);
+  assert_int_equal(time_slices_answer(&t, &a), q.user);
+  assert_true(a.run && a.until == 10 + SLICE);
+  assert_int_equal(time_slices_answer(&t, &a), TIME_SLICES_NOBODY);
+}
+
 static void test_nonsense(void **state)
 {
   (void)state;
@@ -159,7 +175,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(test_alone),         cmocka_unit_test(test_two),      cmocka_unit_test(test_short_ones),
-    cmocka_unit_test(test_round),         cmocka_unit_test(test_late_and_gone), cmocka_unit_test(test_nonsense),
+    cmocka_unit_test(test_round),         cmocka_unit_test(test_late_and_gone), cmocka_unit_test(test_asked_in_vain),
+    cmocka_unit_test(test_nonsense),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

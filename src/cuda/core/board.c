@@ -7,6 +7,7 @@
 #include "base/guest_regions.h"
 #include "base/place.h"
 #include "cuda/core/board_ranks.h"
+#include "cuda/core/context_turns.h"
 #include "cuda/core/mps.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/visible_boards.h"
@@ -394,7 +395,7 @@ void board_place_nowhere(struct board *b, uint64_t addr, uint64_t bytes)
 void boards_keep_pages(struct shim *s)
 {
   unsigned running = 0;
-  for (unsigned i = 0; i < s->boards.n; i++) running += live_count(s->boards.of[i].simulator) || s->boards.of[i].turn;
+  for (unsigned i = 0; i < s->boards.n; i++) running += board_launches(&s->boards.of[i]) || s->boards.of[i].turn;
   for (unsigned i = 0; i < s->boards.n; i++) gmem_keep_pages(s->boards.of[i].device.mem, running > 0);
 }
 

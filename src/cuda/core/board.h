@@ -26,6 +26,7 @@
 #include "host/timeline.h"
 
 struct context;
+struct context_turns;
 struct kernel_turn;
 struct pool;
 struct shim;
@@ -45,6 +46,7 @@ struct board {
   struct preset preset;
   struct device device;
   struct simulator *simulator;
+  struct context_turns *turns; /* between its contexts (context_turns.h); NULL: there is one, or they take none */
   struct timeline time;      /* its copies, and kernels without time; the host's clock is the shim's */
   struct launch_watch watch; /* of kernels that share it */
   struct kernel_turn *turn;  /* its kernel, where they take turns (kernel_turns.h); NULL: none */

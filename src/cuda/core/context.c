@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "cuda/core/context_turns.h"
 #include "cuda/core/shim.h"
 
 struct context *context_current(struct shim *s)
@@ -18,6 +19,9 @@ struct board *board_current(struct shim *s)
 
 static struct context *add(struct shim *s, struct context *c)
 {
+  const struct context *other = s->contexts.first;
+  while (other && (other->board != c->board || other->green)) other = other->next;
+  context_turns_join(c->board, c, other);
   s->contexts.had_any = true;
   return s->contexts.first = c;
 }

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "cuda/core/context_turns.h"
 #include "cuda/core/peer_access.h"
 #include "cuda/core/shim.h"
 #include "cuda/core/synchronize.h"
@@ -15,6 +16,8 @@ static void forget(struct shim *s, const struct context *c)
       if (t->context[i] != c) t->context[kept++] = t->context[i];
     t->n_contexts = kept;
   }
+  for (struct stream *st = s->streams.first; st; st = st->next)
+    if (st->context == c) st->context = NULL;
 }
 
 void context_end(struct shim *s, struct context *c)
@@ -40,7 +43,7 @@ CUresult context_destroy(struct shim *s, CUcontext c)
 static bool others_work(const struct shim *s, const struct board *b)
 {
   for (unsigned i = 0; i < s->boards.n; i++)
-    if (&s->boards.of[i] != b && (live_busy(s->boards.of[i].simulator) || s->boards.of[i].turn)) return true;
+    if (&s->boards.of[i] != b && (board_busy(&s->boards.of[i]) || s->boards.of[i].turn)) return true;
   return false;
 }
 

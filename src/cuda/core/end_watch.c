@@ -1,6 +1,7 @@
 #include "cuda/core/end_watch.h"
 
 #include "base/arith.h"
+#include "cuda/core/context_turns.h"
 #include "cuda/core/shim.h"
 #include "host/live_gpu.h"
 
@@ -18,7 +19,7 @@ static bool copies_go(const struct shim *s)
 static uint64_t ctas_done(const struct shim *s)
 {
   uint64_t n = 0;
-  for (unsigned i = 0; i < s->boards.n; i++) n += live_ctas_done(s->boards.of[i].simulator);
+  for (unsigned i = 0; i < s->boards.n; i++) n += board_ctas_done(&s->boards.of[i]);
   return n;
 }
 

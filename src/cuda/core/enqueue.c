@@ -35,6 +35,7 @@ CUresult enqueue_kernel(struct shim *s, const struct launch_request *q)
   uint8_t *packed;
   if (q->stream->board != q->function->module->board) return CUDA_ERROR_INVALID_HANDLE;
   struct launch_request here = *q;
+  here.context = q->stream->green ? q->stream->board->primary : q->stream->context; /* NULL: the current one */
   here.cores = green_cores(q->stream);
   if (!here.cores && !q->stream->context) here.cores = green_cores_of(context_current(s));
   kernel_own_block(&here);

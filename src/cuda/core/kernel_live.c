@@ -3,6 +3,7 @@
 #include "base/arith.h"
 #include "base/host_memory.h"
 #include "base/ranks.h"
+#include "cuda/core/context_turns.h"
 #include "cuda/core/copy.h"
 #include "cuda/core/device_work.h"
 #include "cuda/core/kernel_run.h"
@@ -15,19 +16,21 @@
 static unsigned count(void *ctx)
 {
   const struct board *b = ctx;
-  return live_busy(b->simulator);
+  return board_busy(b);
 }
 
 static bool full(void *ctx)
 {
   const struct board *b = ctx;
-  return live_full(b->simulator);
+  bool full = false;
+  for (unsigned i = 0; i < board_lanes(b); i++) full |= live_full(board_lane(b, i));
+  return full;
 }
 
 static uint64_t now(void *ctx)
 {
   const struct board *b = ctx;
-  return live_now(b->simulator);
+  return b->turns ? context_turns_now(b) : live_now(b->simulator);
 }
 
 static bool is_wanted(struct shim *s)
@@ -51,33 +54,60 @@ struct moved {
   const struct board *by;
 };
 
-/* What has ended on any GPU: copies behind kernels, whose results the next part of a copy could end. */
-static void take_ended(struct shim *s)
+/* What was taken: copies, when kernels last ended, and how. */
+struct taken {
+  struct moved *moved;
+  uint32_t n, room;
+  uint64_t last; /* ps; 0: no kernel has */
+  bool stopped, failed;
+};
+
+static void take_lane(struct board *b, unsigned lane, struct taken *t)
 {
-  struct moved *moved = NULL;
-  uint32_t n = 0, room = 0;
   struct live_end e;
   uint64_t last = 0;
-  bool stopped = false;
-  for (unsigned i = 0; i < s->boards.n; i++) {
-    while (live_take(s->boards.of[i].simulator, &e)) {
-      stopped |= !e.copy && e.result.end == RUN_STOPPED;
-      last = e.copy ? last : later(last, e.end_ps);
-      if (!e.copy) kernel_ended(e.who, &e);
-      else moved = mem_more(moved, n, &room, sizeof *moved), moved[n++] = (struct moved){ e, &s->boards.of[i] };
+  while (live_take(board_lane(b, lane), &e)) {
+    if (e.copy) {
+      t->moved = mem_more(t->moved, t->n, &t->room, sizeof *t->moved);
+      t->moved[t->n++] = (struct moved){ e, b };
+      continue;
     }
+    if (t->failed && e.result.end == RUN_STOPPED) e.result.end = RUN_FAULT; /* of another lane: context_turns_fail */
+    t->stopped |= e.result.end == RUN_STOPPED;
+    t->failed |= e.result.end == RUN_FAULT;
+    last = later(last, e.end_ps);
+    kernel_ended(e.who, &e);
   }
-  for (uint32_t i = 0; i < n; i++) copy_moved(moved[i].end.who, &moved[i].end, moved[i].by);
-  mem_free(moved);
-  if (s->share && last && !live_count(s->boards.of[0].simulator)) time_share_over(s, last);
-  if (stopped && !s->end.cut) interrupt_end(s);
+  if (last) context_turns_taken(b, lane, last);
+  t->last = later(t->last, last);
+}
+
+static void take_lanes(struct board *b, struct taken *t)
+{
+  for (unsigned i = 0; i < board_lanes(b); i++) take_lane(b, i, t);
+}
+
+/* What has ended on any GPU: copies behind kernels, whose results the next part of a copy could end. A fault ends what
+ * all contexts of a program have on the GPU. */
+static void take_ended(struct shim *s)
+{
+  struct taken t = {0};
+  for (unsigned i = 0; i < s->boards.n; i++) take_lanes(&s->boards.of[i], &t);
+  if (t.failed && s->boards.of[0].turns) {
+    context_turns_fail(&s->boards.of[0]);
+    take_lanes(&s->boards.of[0], &t);
+  }
+  for (uint32_t i = 0; i < t.n; i++) copy_moved(t.moved[i].end.who, &t.moved[i].end, t.moved[i].by);
+  mem_free(t.moved);
+  if (s->share && t.last && !live_count(s->boards.of[0].simulator)) time_share_over(s, t.last);
+  if (t.stopped && !s->end.cut) interrupt_end(s);
 }
 
 /* What waits for a program that has ended goes with it. */
 static void cut_off(struct shim *s, struct board *b)
 {
   s->end.cut = true;
-  live_cut(b->simulator);
+  for (unsigned i = 0; i < board_lanes(b); i++) live_cut(board_lane(b, i));
   take_ended(s);
 }
 
@@ -134,19 +164,27 @@ static enum live_stop run_beside(struct board *b, uint64_t until)
   return b->shim->mps ? run_there(b, until) : run_in_turn(b, until);
 }
 
+/* By who has it, too. */
+static enum live_stop run_as_shared(struct board *b, uint64_t until)
+{
+  const struct shim *s = b->shim;
+  if (b->turns) return context_turns_run(b, until);
+  const bool beside = s->enter && (s->mps || live_count(b->simulator));
+  return beside ? run_beside(b, until) : live_run(b->simulator, until);
+}
+
 /* GPUs of one machine, which have one clock. */
 static enum front_gpu_stop run(void *ctx, uint64_t until)
 {
   struct board *b = ctx;
   struct shim *s = b->shim;
-  live_on_window(b->simulator, look, s);
-  const bool beside = s->enter && (s->mps || live_count(b->simulator));
-  enum live_stop stop = beside ? run_beside(b, until) : live_run(b->simulator, until);
+  for (unsigned i = 0; i < board_lanes(b); i++) live_on_window(board_lane(b, i), look, s);
+  const enum live_stop stop = run_as_shared(b, until);
   if (stop == LIVE_REACHED) return FRONT_GPU_REACHED;
   if (stop == LIVE_ENDED) take_ended(s);
   if (s->mps && stop == LIVE_ENDED) mps_look(s);
-  if (stop == LIVE_ASKED && is_over(s, live_now(b->simulator))) cut_off(s, b);
-  if (s->device_queued) device_work_give(s, live_now(b->simulator));
+  if (stop == LIVE_ASKED && is_over(s, now(b))) cut_off(s, b);
+  if (s->device_queued) device_work_give(s, now(b));
   return stop == LIVE_ASKED && is_wanted(s) ? FRONT_GPU_PAUSE : FRONT_GPU_EVENT;
 }
 

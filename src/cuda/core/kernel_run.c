@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cuda/core/checked.h"
+#include "cuda/core/context_turns.h"
 #include "cuda/core/debugged.h"
 #include "cuda/core/device_work.h"
 #include "cuda/core/exec_report.h"
@@ -420,7 +421,7 @@ static bool has_neighbours(const struct shim *s, const struct launch_request *q)
 {
   const struct board *b = q->function->module->board;
   unsigned streams = 0;
-  if (q->run) return live_count(b->simulator) || front_kernels_ready(&s->front, b->number);
+  if (q->run) return board_launches(b) || front_kernels_ready(&s->front, b->number);
   for (const struct stream *st = s->streams.first; st && streams < 2; st = st->next) streams += st->board == b;
   return q->stream_id && streams == 2;
 }
@@ -432,17 +433,20 @@ static enum command_way begin_shared(struct task *w, uint64_t now)
   struct kernel_run *k = prepare(w, now);
   struct err e = {""};
   if (!k) return cannot_run(w, now);
+  struct simulator *on = context_turns_place(b, k->q->context);
+  const bool seen = on == b->simulator; /* who looks at SMs, or at their use over time, sees those of the first lane */
   const struct sim_options o = { .timed = true, .threads = s->options.threads, .report = stderr,
                                  .poll = launch_watch_poll, .ctx = &b->watch,
-                                 .observers = board_observers(b), .usage = pages_usage(s->pages, b->number) };
+                                 .observers = seen ? board_observers(b) : NULL,
+                                 .usage = seen ? pages_usage(s->pages, b->number) : NULL };
   const struct live_launch l = { .launch = &k->launch, .start_ps = now, .priority = w->command.priority,
                                  .prepared = k->q->prepared, .beside = has_neighbours(s, k->q), .who = w };
-  const bool first = !live_count(b->simulator);
+  const bool first = !board_launches(b);
   if (first) {
     launch_watch_start(&b->watch, s, k->q->function->kernel->name, k->q->number);
     if (s->activity) activity_begin_live(s->activity, b->number, b->simulator);
   }
-  if (live_open(b->simulator, &l, &o, &e)) {
+  if (live_open(on, &l, &o, &e)) {
     if (first) boards_keep_pages(s);
     return COMMAND_GOES;
   }
@@ -456,7 +460,7 @@ void kernel_ended(struct task *w, const struct live_end *e)
   struct shim *s = w->shim;
   struct kernel_run *k = w->kernel;
   struct board *b = board_for(k);
-  if (!live_count(b->simulator)) {
+  if (!board_launches(b)) {
     boards_keep_pages(s);
     launch_watch_end(&b->watch);
   }

@@ -12,6 +12,7 @@
 #include "base/place.h"
 #include "cuda/core/board_ranks.h"
 #include "cuda/core/checked.h"
+#include "cuda/core/context_turns.h"
 #include "cuda/core/managed.h"
 #include "cuda/core/mps.h"
 #include "cuda/core/peer_access.h"
@@ -458,7 +459,7 @@ void memory_sync_running(struct shim *s, bool to_device)
 {
   if (!s->memory.copied) return;
   for (unsigned i = 0; i < s->boards.n; i++)
-    if (live_count(s->boards.of[i].simulator) || s->boards.of[i].turn) return memory_sync_registered(s, to_device);
+    if (board_launches(&s->boards.of[i]) || s->boards.of[i].turn) return memory_sync_registered(s, to_device);
 }
 
 /* What is mapped stays until it is unmapped (vmm.h). */

@@ -7,6 +7,7 @@
 #include "base/host_memory.h"
 #include "host/scheduler_tally.h"
 #include "cuda/core/checked.h"
+#include "cuda/core/context_turns.h"
 #include "cuda/core/debugged.h"
 #include "cuda/core/exec_report.h"
 #include "cuda/core/ipc.h"
@@ -124,7 +125,9 @@ void shim_come_back(struct shim *s, void *thread, unsigned threads)
   shim_adopt(s, thread);
   if (!s->up) return;
   watch_process(s);
-  for (unsigned i = 0; i < s->boards.n; i++) simulator_renew_threads(s->boards.of[i].simulator, threads);
+  for (unsigned i = 0; i < s->boards.n; i++)
+    for (unsigned k = 0; k < board_lanes(&s->boards.of[i]); k++)
+      simulator_renew_threads(board_lane(&s->boards.of[i], k), threads);
 }
 
 static CUresult failure(const struct shim *s)

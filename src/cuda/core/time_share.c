@@ -35,6 +35,11 @@ static uint64_t state_ps(const struct params *p)
   return (uint64_t)(of_sm * p->gpu_sms / (double)params_dram_bytes_per_second(p) * PS_PER_S);
 }
 
+struct slice_hello time_share_hello(const struct params *p)
+{
+  return (struct slice_hello){(uint64_t)p->host_timeslice_us * PS_PER_US, state_ps(p)};
+}
+
 static bool map_time(struct time_share *t, int pid, int fd)
 {
   char path[64];
@@ -81,8 +86,7 @@ bool time_share_join(struct shim *s, struct err *e)
   if (!exec_options_share(&s->options) || s->boards.n != 1 || s->ranks)
     return err_set(e, "--share: only for one GPU, and launches that all run in time, as they come");
   struct time_share *t = shim_alloc(sizeof *t);
-  const struct params *p = &s->boards.of[0].preset.params;
-  const struct slice_hello hello = {(uint64_t)p->host_timeslice_us * PS_PER_US, state_ps(p)};
+  const struct slice_hello hello = time_share_hello(&s->boards.of[0].preset.params);
   s->share = t;
   s->enter = enter;
   if (sscanf(s->options.share, "%63[^/]/%d/%d", name, &pid, &fd) == 3 &&

@@ -13,11 +13,15 @@
 
 #include "base/err.h"
 
+struct params;
 struct shim;
+struct slice_hello;
 struct time_share;
 
 /* Behind the GPUs, when the options say so; NULL in s->share: nobody else has the GPU. */
 bool time_share_join(struct shim *, struct err *e);
+/* Slices and switches of contexts on this GPU. */
+struct slice_hello time_share_hello(const struct params *);
 /* To who gives it out, by a name in the abstract space of Unix sockets; type: SOCK_SEQPACKET, SOCK_STREAM. -1: nobody
  * is there. */
 int share_connect(const char *name, int type);
