@@ -143,6 +143,9 @@ static int faults()
   start(all[0], 1e6, flags);
   CU(cuCtxSetCurrent(all[1].context));
   fault<<<1, 1, 0, all[1].stream>>>((int *)8);
+  CU(cuCtxSetCurrent(all[0].context));
+  printf("beside it: %s\n", cudaGetErrorName(cudaStreamSynchronize(all[0].stream)));
+  cuCtxSetCurrent(all[1].context);
   printf("fault: %s\n", cudaGetErrorName(cudaStreamSynchronize(all[1].stream)));
   return 0;
 }

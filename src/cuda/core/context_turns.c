@@ -160,19 +160,31 @@ static bool follows(const struct context_turns *t, uint64_t *until)
   return true;
 }
 
-/* Who goes on now, and until when; who has to stand until then does so. NULL: all have come to *until. */
-static struct lane *next(struct context_turns *t, uint64_t *until)
+/* Nothing of its kernels could have ended meanwhile, so a program that has ended waits longer for them (end_watch.h):
+ * by this lane's part of the time, since others go on. */
+static void stand(struct board *b, unsigned lane, uint64_t until)
 {
+  struct lane *l = &b->turns->lane[lane];
+  const uint64_t from = at(b->turns, lane);
+  unsigned n = 0;
+  for (unsigned i = 0; i < b->turns->n; i++) n += has_kernels(&b->turns->lane[i]);
+  live_stand(l->simulator, from, until);
+  l->reached = until;
+  b->shim->end.quiet += (until - from) / n;
+}
+
+/* Who goes on now, and until when; who has to stand until then does so. NULL: all have come to *until. */
+static struct lane *next(struct board *b, uint64_t *until)
+{
+  struct context_turns *t = b->turns;
   struct slice_answer a;
   uint64_t to = *until;
   const bool copies = follows(t, &to);
   while (ask(t, to) < to) {
     const unsigned i = (unsigned)time_slices_answer(&t->slices, &a);
-    struct lane *l = &t->lane[i];
     *until = earlier(a.until, to);
-    if (a.run) return l;
-    live_stand(l->simulator, at(t, i), *until);
-    l->reached = *until;
+    if (a.run) return &t->lane[i];
+    stand(b, i, *until);
   }
   *until = to;
   return copies ? t->lane : NULL;
@@ -182,7 +194,7 @@ enum live_stop context_turns_run(struct board *b, uint64_t until)
 {
   for (;;) {
     uint64_t to = until;
-    struct lane *l = next(b->turns, &to);
+    struct lane *l = next(b, &to);
     if (!l) return LIVE_REACHED;
     const enum live_stop stop = live_run(l->simulator, to);
     if (stop != LIVE_REACHED) return stop;

@@ -62,6 +62,12 @@ struct taken {
   bool stopped, failed;
 };
 
+static void end_by_fault(struct live_end *e, uint64_t fault)
+{
+  e->result.end = RUN_FAULT;
+  e->end_ps = later(e->end_ps, fault);
+}
+
 static void take_lane(struct board *b, unsigned lane, struct taken *t)
 {
   struct live_end e;
@@ -72,7 +78,7 @@ static void take_lane(struct board *b, unsigned lane, struct taken *t)
       t->moved[t->n++] = (struct moved){ e, b };
       continue;
     }
-    if (t->failed && e.result.end == RUN_STOPPED) e.result.end = RUN_FAULT; /* of another lane: context_turns_fail */
+    if (t->failed && e.result.end == RUN_STOPPED) end_by_fault(&e, t->last); /* of another lane: context_turns_fail */
     t->stopped |= e.result.end == RUN_STOPPED;
     t->failed |= e.result.end == RUN_FAULT;
     last = later(last, e.end_ps);
