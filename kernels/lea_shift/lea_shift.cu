@@ -30,7 +30,7 @@ extern "C" __global__ void lea_shift(const int *in, const struct odd *base, u64 
     o[10 * n] = (u64)l << (b & 63);
     o[11 * n] = (u64)l >> (b & 63);
     o[12 * n] = (u64)(l >> 35);
-    o[13 * n] = (u64)(a * 9) + (u64)(b * 17u);
+    o[13 * n] = (u64)(int)((unsigned)a * 9u) + (u64)(b * 17u); /* wraps: int must not */
     o[14 * n] = ((u64)b * 4 + (u64)(unsigned)a) >> 1;
     o[15 * n] = (u64)(a / 7) ^ (u64)(b / 1000u) << 32;
 }

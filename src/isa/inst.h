@@ -97,6 +97,10 @@ enum { INST_MAX_SRC = 8, INST_MAX_DST = 4, INST_MAX_LIMITS = 3, SB_NONE = 7, SB_
 /* Groups of a warpgroup's products are counted like results, by a counter of their own. */
 enum { SB_GMMA = SB_COUNT, DEP_COUNTERS };
 
+/* An instruction that drains (INST_DRAINS) has no counter in its word. It counts in the last one, beside those that name
+ * it. */
+enum { SB_DRAIN = SB_COUNT - 1 };
+
 /* Control information (Huerta et al., MICRO 2025). */
 struct inst_ctrl {
   uint8_t stall;    /* cycles before the warp may issue again, 0..15        */
@@ -191,6 +195,7 @@ enum inst_flag {
   INST_GMMA = 1 << 14,         /* product of a warpgroup, beside the warps: see inst.gmma */
   INST_TMEM = 1 << 15,         /* works on tensor memory: see inst.tmem */
   INST_EMPTIES_L1 = 1 << 16,   /* what L1 has of global memory is forgotten, behind a fence or a load that acquires */
+  INST_DRAINS = 1 << 17, /* the warp issues again when it has read its sources and written its results: inst.hold_for */
 };
 
 /* A counter that is waited for, but may be so far above zero. */
@@ -223,7 +228,7 @@ struct inst {
   uint8_t n_limits;
   struct inst_limit limit[INST_MAX_LIMITS];
   /* From here on, what only some instructions of one vendor have. */
-  uint8_t hold_for; /* INST_DEPBAR: mask of counters */
+  uint8_t hold_for; /* INST_DEPBAR, INST_DRAINS: mask of counters */
   struct inst_gmma gmma; /* INST_GMMA */
   struct inst_tmem tmem; /* INST_TMEM */
 };

@@ -27,11 +27,11 @@ verdict() { # NAME REASON: no reason: it passed
   fi
 }
 
-# run FILE KERNEL ARGS...: one warp, timed; a buffer of two words is its only argument.
+# run FILE KERNEL ARGS...: one warp (THREADS: 32), timed; a buffer of two words is its only argument.
 run() {
   local file=$1 kernel=$2
   shift 2
-  "$BIN" run "$out/$file.cubin" --kernel "$kernel" --gpu rtx-3070 --grid 1 --block 32 --quiet \
+  "$BIN" run "$out/$file.cubin" --kernel "$kernel" --gpu rtx-3070 --grid 1 --block "${THREADS:-32}" --quiet \
     --buf out:u32:2:zero --arg out "$@" 2>&1
 }
 
@@ -88,6 +88,18 @@ for kernel in early in_time; do
   got=$(run bypass $kernel --print-buf out:1)
   if [ "$got" = 'out[0..0] = 1' ]; then why=''; else why="printed '$got'"; fi
   verdict "bypass $kernel" "$why"
+done
+
+# drained KERNEL MODE: out[0] is 7, and the checker finds nothing.
+drained() {
+  local got
+  got=$(run drain "$1" --hazards "$2" --print-buf out:1)
+  if [ "$got" = 'out[0..0] = 7' ]; then verdict "drain $1 $2" ''; else verdict "drain $1 $2" "printed '$got'"; fi
+}
+for mode in check emulate; do
+  drained strong $mode
+  drained weak $mode
+  THREADS=512 drained doubles $mode # a queue at the SM's FP64 unit
 done
 
 # The same with the register values of silicon: Listing 2 (R5 = 2 and 6, here as FP32), Listing 3 (a fault).

@@ -279,7 +279,8 @@ static void check_facts()
   CUDA(cudaFuncGetAttributes(&a, deep));
   CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&ctas, add, 256, 4096));
   CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&ctas_flags, add, 1024, 0));
-  CHECK(h.warp == 32 && h.sms == sms && h.device == 0 && h.count == 1 && h.version == CUDART_VERSION);
+  CHECK(h.warp == 32 && h.sms == sms && h.device == 0 && h.count == 1);
+  CHECK(h.version / 1000 == CUDART_VERSION / 1000); /* the minor version is not known */
   CHECK(h.heap == heap && h.pending == 100);
   CHECK(h.f.numRegs == a.numRegs && h.f.maxThreadsPerBlock == a.maxThreadsPerBlock && h.f.binaryVersion == a.binaryVersion);
   CHECK(h.ctas == ctas && h.ctas_flags == ctas_flags);

@@ -10,7 +10,7 @@ static struct word128 word_and(struct word128 a, struct word128 b)
 }
 
 /* Control information: bits 124:105 (Huerta et al., MICRO 2025; compiler output, CUDA 13.0). */
-static struct inst_ctrl decode_ctrl(struct word128 w)
+struct inst_ctrl sass_ctrl(struct word128 w)
 {
   return (struct inst_ctrl){
       .stall = (uint8_t)bits_get(w, 105, 4),
@@ -427,7 +427,7 @@ static void start(unsigned sm, struct word128 w, uint64_t pc, struct sass_inst *
   s->guard.index = s->pp.index = s->pq.index = s->pr.index = SASS_PT;
   t->pc = pc;
   t->bytes = t->next = sizeof w;
-  t->ctrl = decode_ctrl(w);
+  t->ctrl = sass_ctrl(w);
   t->guard = SASS_PT;
   t->pipe = PIPE_FRONT;
   t->lat = LAT_NONE;

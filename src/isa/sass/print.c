@@ -122,7 +122,8 @@ int sass_print(const struct sass_inst *s, const struct inst *t, bool with_ctrl, 
   struct print_text o = {buf, size, 0};
   if (with_ctrl) {
     char ctrl[32];
-    sass_print_ctrl(&t->ctrl, ctrl, sizeof ctrl);
+    const struct inst_ctrl c = sass_ctrl(s->word);
+    sass_print_ctrl(&c, ctrl, sizeof ctrl);
     print(&o, "%s ", ctrl);
   }
   if (!s->row) {

@@ -171,6 +171,23 @@ static void fill_hold(const struct sass_inst *s, struct inst *t)
   }
 }
 
+/* Stall 0 with yield on something whose time the compiler does not know, and no counter. Code of -G from nvcc 13.5 has
+ * nothing else: loads, too, whose results the next instruction reads. */
+static bool drains(const struct inst *t)
+{
+  const struct inst_ctrl *c = &t->ctrl;
+  bool varies = t->pipe == PIPE_MEM || t->pipe == PIPE_SFU || t->pipe == PIPE_FP64 || t->flags & INST_TMEM;
+  return varies && !c->stall && c->yield && c->write_sb == SB_NONE && c->read_sb == SB_NONE;
+}
+
+static void drain(struct inst *t)
+{
+  t->flags |= INST_DRAINS;
+  t->hold_for = 1 << SB_DRAIN;
+  if (t->n_dst) t->ctrl.write_sb = SB_DRAIN;
+  if (t->n_src) t->ctrl.read_sb = SB_DRAIN;
+}
+
 void sass_fill_timing(const struct sass_inst *s, struct inst *t)
 {
   const struct sass_row *row = s->row;
@@ -185,4 +202,5 @@ void sass_fill_timing(const struct sass_inst *s, struct inst *t)
   if (t->flags & INST_GMMA) fill_gmma(s, t);
   if (t->flags & INST_TMEM) fill_tmem(s, t);
   if (reads_clock(s)) t->flags |= INST_CLOCK;
+  if (drains(t)) drain(t);
 }

@@ -553,10 +553,10 @@ void issue_commit(struct issue *s, struct warp_slot *w, unsigned warp, const str
   if (port < control_free_at) port = control_free_at;
   if (port > s->port_free_at && !p->ideal_issue) s->port_free_at = port;
   if (in->flags & INST_CLOCK) s->clock_free_at = now + 2;
-  if (in->flags & INST_DEPBAR) {
+  if (in->flags & (INST_DEPBAR | INST_DRAINS)) {
     w->depbar = in;
     /* Behind WARPGROUP.DEPBAR nvcc reads the results two cycles later. */
-    bool at_once = s->boards || p->ideal_stalls || in->hold_for >> SB_GMMA & 1;
+    bool at_once = s->boards || p->ideal_stalls || in->flags & INST_DRAINS || in->hold_for >> SB_GMMA & 1;
     w->depbar_from = at_once ? now + 1 : now + p->issue_depbar_cycles;
   }
 }

@@ -70,7 +70,7 @@ static inline __attribute__((always_inline)) void split_wait(struct ledger *l, s
     /* The counter of a DEPBAR that leaves some in flight has not reached zero. */
     if (wait & DEPBAR_HELD) charge(&b, w->books.depbar_state, now - (uint32_t)((uint32_t)now - w->books.depbar_until));
   }
-  w->books.depbar_waits = in->flags & INST_DEPBAR ? in->hold_for : 0;
+  w->books.depbar_waits = in->flags & (INST_DEPBAR | INST_DRAINS) ? in->hold_for : 0;
   if (reg) charge(&b, reg->state, earlier(reg->until, now));
   if (throttled) charge(&b, w->books.blocked_state, earlier(b.accounted + throttled, now));
   charge(&b, WS_NOT_SELECTED, now);
