@@ -122,6 +122,13 @@ static inline bool mem_op_writes(unsigned op)
   return op == MEM_STORE || op == MEM_ATOMIC || op == MEM_RED;
 }
 
+/* Bytes that it takes to its slice: a read brings none, strong or not. */
+static inline unsigned mem_req_data_bytes(unsigned kind, unsigned op, unsigned sectors)
+{
+  const bool data = kind == REQ_WRITE || (kind == REQ_STRONG && mem_op_writes(op));
+  return data ? count_sectors(sectors) * SECTOR_BYTES : 0;
+}
+
 /* Weak requests and strong ones alike. */
 static inline enum l2_op mem_req_op(unsigned kind, unsigned op)
 {

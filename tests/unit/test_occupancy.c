@@ -85,12 +85,36 @@ static void test_cluster_in_small_gpcs(void **state)
   assert_false(occupancy_of(&p, &s, &o, &e));
 }
 
+/* NVIDIA's whitepapers: GPCs, and the SMs that one of the chip has at most; of an RTX 5090 eight of 16 and three of 14
+ * were measured (lookup1980/microbench-blackwell). */
+static void test_sms_of_gpcs(void **state)
+{
+  (void)state;
+  static const struct {
+    const char *preset;
+    unsigned gpcs, most, have_most;
+  } rows[] = {
+      {"v100", 6, 14, 4},     {"rtx-2080ti", 6, 12, 4}, {"rtx-2080", 6, 8, 5}, {"rtx-2070", 3, 12, 3},
+      {"a100", 7, 16, 5},     {"rtx-3080", 6, 12, 4},   {"rtx-3090", 7, 12, 6}, {"rtx-3070", 6, 8, 5},
+      {"rtx-4090", 11, 12, 9}, {"l40", 12, 12, 11},     {"h200", 8, 18, 2},    {"rtx-5090", 11, 16, 8},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    const struct params p = params_of(rows[i].preset);
+    unsigned sms[64] = {0}, most = 0;
+    for (unsigned k = 0; k < p.gpu_sms; k++) sms[params_gpc(&p, k)]++;
+    for (unsigned k = 0; k < rows[i].gpcs; k++) most += sms[k] == rows[i].most;
+    if (p.gpu_gpcs != rows[i].gpcs || most != rows[i].have_most)
+      fail_msg("%s: %u GPCs, %u of them with %u SMs", rows[i].preset, p.gpu_gpcs, most, rows[i].most);
+  }
+}
+
 int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_table),
       cmocka_unit_test(test_published),
       cmocka_unit_test(test_cluster_in_small_gpcs),
+      cmocka_unit_test(test_sms_of_gpcs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,13 +56,13 @@ static void busy_neighbours_take_turns(void **state)
 }
 
 /* Cycles from the first message to the second, which both are there in cycle `now`. */
-static uint64_t apart(struct sm *m, enum req_kind kind, unsigned sectors, unsigned users, unsigned stood,
-                      uint64_t now)
+static uint64_t apart(struct sm *m, enum req_kind kind, enum mem_op op, unsigned sectors, unsigned users,
+                      unsigned stood, uint64_t now)
 {
   struct sm_port *p = &m->mem.port;
   struct sm_grid grid = {.number = 0};
   struct inst inst = {.scope = 0};
-  const struct txn t = {.grid = &grid, .inst = &inst, .op = kind == REQ_READ ? MEM_LOAD : MEM_STORE};
+  const struct txn t = {.grid = &grid, .inst = &inst, .op = (uint8_t)op};
   const struct txn_line line = {.line = 1, .sectors = (uint8_t)sectors};
   picos at[2];
   p->free_at = 0;
@@ -91,14 +91,19 @@ static void messages_take_the_port(void **state)
   p.gpu_sms = SMS;
   netlist_build(&n, &p, NULL, NULL, 0, NULL, NULL);
   struct sm *m = sm_at(&n, 0);
-  (void)apart(m, REQ_READ, 0xf, 1, 0, 0); /* its page is known long before cycle LATER */
+  (void)apart(m, REQ_READ, MEM_LOAD, 0xf, 1, 0, 0); /* its page is known long before cycle LATER */
   for (unsigned users = 1; users <= 2; users++) {
-    assert_int_equal(apart(m, REQ_READ, 0xf, users, 0, LATER), users);
-    for (unsigned sectors = 1; sectors <= 4; sectors++)
-      assert_int_equal(apart(m, REQ_WRITE, (1u << sectors) - 1, users, 0, LATER),
-                       users * ((sectors * 32 + p.noc_sm_request_bytes - 1) / p.noc_sm_request_bytes));
+    assert_int_equal(apart(m, REQ_READ, MEM_LOAD, 0xf, users, 0, LATER), users);
+    assert_int_equal(apart(m, REQ_STRONG, MEM_LOAD, 0xf, users, 0, LATER), users); /* only its answer has data */
+    for (unsigned sectors = 1; sectors <= 4; sectors++) {
+      const uint64_t cycles = users * ((sectors * 32 + p.noc_sm_request_bytes - 1) / p.noc_sm_request_bytes);
+      const unsigned mask = (1u << sectors) - 1;
+      assert_int_equal(apart(m, REQ_WRITE, MEM_STORE, mask, users, 0, LATER), cycles);
+      assert_int_equal(apart(m, REQ_STRONG, MEM_STORE, mask, users, 0, LATER), cycles);
+      assert_int_equal(apart(m, REQ_STRONG, MEM_RED, mask, users, 0, LATER), cycles);
+    }
   }
-  assert_int_equal(apart(m, REQ_READ, 0xf, 1, 7, LATER), 1 + 7);
+  assert_int_equal(apart(m, REQ_READ, MEM_LOAD, 0xf, 1, 7, LATER), 1 + 7);
   netlist_free(&n);
 }
 

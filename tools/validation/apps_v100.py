@@ -26,7 +26,7 @@ import commented_csv
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = ROOT / "data/apps_v100"
 WARPSTEP = os.environ.get("BIN", str(ROOT / "build/warpstep"))
-MHZ = 1132  # base clock of a Quadro GV100, at which Nsight Compute measures, and that of Accel-Sim's configuration of the board
+MHZ = 1447  # of GPGPU-Sim's configuration of the board since AccelWattch; docs/accuracy.md says why it is not the base clock of 1,132
 METRICS = {
     "l1_load_hit": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",
     "l1_load_miss": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_miss.sum",

@@ -119,12 +119,6 @@ const struct mem_req *xbar_front(const struct xbar *x, unsigned slice)
   return inbox_front(&x->request[slice]);
 }
 
-static unsigned request_bytes(const struct mem_req *r)
-{
-  bool data = r->kind == REQ_WRITE || (r->kind == REQ_STRONG && r->op != MEM_LOAD);
-  return data ? count_sectors(r->sectors) * SECTOR_BYTES : 0;
-}
-
 /* The crossbar has room for one more message of the SM, which hears of it in the next window. */
 static void make_room(struct xbar *x, unsigned sm, picos now)
 {
@@ -137,7 +131,7 @@ void xbar_pop(struct xbar *x, unsigned slice, picos now)
 {
   struct xbar_side *s = &x->slice[slice];
   const struct mem_req *r = inbox_front(&x->request[slice]);
-  unsigned bytes = flits(request_bytes(r));
+  unsigned bytes = flits(mem_req_data_bytes(r->kind, r->op, r->sectors));
   server_take(&s->in, now, bytes);
   s->stats.noc_request_bytes += bytes;
   s->stats.noc_request_wait += now - r->arrive;

@@ -35,19 +35,18 @@ bool sm_port_has_room(const struct sm_port *p, unsigned lines, uint64_t now)
          p->outstanding + room <= p->in.cap;
 }
 
-static unsigned port_cycles(const struct sm_port *p, enum req_kind kind, unsigned sectors)
+static unsigned port_cycles(const struct sm_port *p, unsigned payload)
 {
   if (p->free_of_charge) return 0;
-  unsigned payload = mem_req_is_weak_read(kind) ? 0 : count_sectors(sectors) * SECTOR_BYTES;
   unsigned cycles = (payload + p->request_bytes - 1) / p->request_bytes;
   return cycles ? cycles : 1;
 }
 
 /* The cycle in which the message passes. */
-static uint64_t take(struct sm_port *p, enum req_kind kind, unsigned sectors, uint64_t now)
+static uint64_t take(struct sm_port *p, unsigned payload, uint64_t now)
 {
   uint64_t at = now > p->free_at ? now : p->free_at;
-  p->free_at = at + p->users * port_cycles(p, kind, sectors);
+  p->free_at = at + p->users * port_cycles(p, payload);
   return at;
 }
 
@@ -65,7 +64,7 @@ static void translate(struct sm_port *p, struct mem_req *r, uint64_t at)
 void sm_port_send(struct sm_port *p, const struct txn *t, enum req_kind kind, struct txn_line l, uint8_t to,
                   uint64_t now)
 {
-  uint64_t at = take(p, kind, l.sectors, now);
+  uint64_t at = take(p, mem_req_data_bytes(kind, t->op, l.sectors), now);
   struct mem_req r = {.line = l.line,
                       .txn = t->id,
                       .from = (uint16_t)p->sm,
@@ -100,7 +99,7 @@ static void send_code(struct sm_port *p, enum req_kind kind, uint64_t line, uint
 
 void sm_port_read_code(struct sm_port *p, uint64_t line, uint64_t now)
 {
-  send_code(p, REQ_CODE, line, take(p, REQ_CODE, ALL_SECTORS, now));
+  send_code(p, REQ_CODE, line, take(p, 0, now));
 }
 
 void sm_port_prefetch_code(struct sm_port *p, uint64_t line, uint64_t at)
