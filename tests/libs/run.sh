@@ -18,7 +18,7 @@ else
   echo "not ok libs kernels: older than their sources; run src/libs/kernels/build.sh"
   failed=1
 fi
-[ $# -gt 0 ] || set -- products large narrow scaled vectors mixed level2 level3 triangular legacy legacy_level2 xt fourier names networks pooling graphs attention ctc sampler random sparse sparse_kinds sparse_vectors sorting systems tridiagonal incomplete dense eigen sparse_solver threads profiler
+[ $# -gt 0 ] || set -- products large narrow scaled vectors mixed level2 level3 triangular legacy legacy_level2 xt fourier names networks pooling graphs attention ctc sampler random sparse sparse_kinds sparse_ell sparse_vectors sorting systems tridiagonal incomplete dense eigen sparse_solver threads profiler
 lacking=''
 if [ ! -f "$libs/libwarpstep-libs.so" ]; then
   lacking="no libraries in $libs"
@@ -99,7 +99,7 @@ for name; do
     eigen) needs=(-lcusolver -lcublas) ;;
     sparse_solver) needs=(-lcusolver -lcusparse) ;;
     threads) needs=(-lcublas -lcufft -lcurand -lcusparse) ;;
-    sparse | sparse_kinds | sparse_vectors | sorting | systems | tridiagonal | incomplete) needs=(-lcusparse) ;;
+    sparse | sparse_kinds | sparse_ell | sparse_vectors | sorting | systems | tridiagonal | incomplete) needs=(-lcusparse) ;;
     random) needs=(-Isrc -lcurand) ;;
     profiler) needs=(-lcupti -lcuda) ;;
     *) needs=(-lcublas -lcublasLt) ;;

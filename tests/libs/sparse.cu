@@ -296,7 +296,7 @@ static void statuses(cusparseHandle_t h)
   check(cusparseSpMV(nullptr, n, &one, d, x, &one, y, CUDA_R_32F, CUSPARSE_SPMV_ALG_DEFAULT, p) == CUSPARSE_STATUS_NOT_INITIALIZED, "no handle");
   check(cusparseSpMV(h, n, nullptr, d, x, &one, y, CUDA_R_32F, CUSPARSE_SPMV_ALG_DEFAULT, p) == CUSPARSE_STATUS_INVALID_VALUE, "no alpha");
   check(!cusparseSpMatGetSize(d, &rows, &cols, &nnz) && rows == 8 && cols == 9 && nnz == (int64_t)a.row.size(), "sizes");
-  check(cusparseSgpsvInterleavedBatch_bufferSizeExt(h, 0, 4, p, p, p, p, p, p, 4, (size_t *)&rows) == CUSPARSE_STATUS_NOT_SUPPORTED, "a function that is not there");
+  check(cusparseXbsrsv2_zeroPivot(h, nullptr, (int *)&rows) == CUSPARSE_STATUS_NOT_SUPPORTED, "a function that is not there");
   cusparseSpMatDescr_t wrong;
   check(cusparseCreateCsr(&wrong, 2, 2, 9, p, p, p, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F) ==
           CUSPARSE_STATUS_INVALID_VALUE, "more elements than there are places");

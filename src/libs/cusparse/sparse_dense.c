@@ -12,6 +12,8 @@ static sparse_status check(const struct sparse_handle *h, const struct dense_mat
     return SPARSE_INVALID_VALUE;
   if (sparse_kind(from->value_type) < 0 || from->value_type != to->value_type)
     return sparse_refuse(function, "values of these types");
+  if (!sparse_matrix_lists(to) && to->format != FORMAT_BLOCKED_ELL)
+    return sparse_refuse(function, "results in blocks or slices but blocked ELL");
   return from->batch == 1 ? SPARSE_SUCCESS : sparse_refuse(function, "batches of dense matrices");
 }
 
@@ -60,6 +62,7 @@ PUBLIC sparse_status cusparseDenseToSparse_analysis(struct sparse_handle *h, con
   const sparse_status s = check(h, from, to, __func__);
   if (s) return s;
   if (!buffer) return SPARSE_INVALID_VALUE;
+  if (!sparse_matrix_lists(to)) return SPARSE_SUCCESS; /* its places are the program's */
   const struct ws_sparse_dense d = seen(from, to, buffer);
   const struct ws_sparse_scan sums = {.n = d.lines, .list = buffer, .wide = true};
   int64_t count;
@@ -79,6 +82,7 @@ PUBLIC sparse_status cusparseDenseToSparse_convert(struct sparse_handle *h, cons
   (void)algorithm;
   const sparse_status s = check(h, from, to, __func__);
   if (s) return s;
+  if (!sparse_matrix_lists(to)) return sparse_ell_copy(h, to, from, true, __func__);
   const struct ws_sparse_dense d = seen(from, to, buffer);
   if (!buffer || (to->format != FORMAT_COO && !d.offsets)) return SPARSE_INVALID_VALUE;
   if (to->count && (!d.minor || !d.values || (to->format == FORMAT_COO && !d.major))) return SPARSE_INVALID_VALUE;

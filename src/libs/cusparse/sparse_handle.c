@@ -11,6 +11,10 @@
 bool sparse_handle_is(const struct sparse_handle *h) { return h && h->magic == HANDLE; }
 bool sparse_matrix_is(const struct sparse_matrix *m) { return m && m->magic == SPARSE; }
 bool dense_matrix_is(const struct dense_matrix *m) { return m && m->magic == DENSE; }
+bool sparse_matrix_lists(const struct sparse_matrix *m)
+{
+  return m->format == FORMAT_CSR || m->format == FORMAT_CSC || m->format == FORMAT_COO;
+}
 
 int sparse_kind(int type)
 {
@@ -171,6 +175,90 @@ CREATE(Csc, FORMAT_CSC, TWO_TYPES, offset_type)
 CREATE(ConstCsc, FORMAT_CSC, TWO_TYPES, offset_type)
 CREATE(Coo, FORMAT_COO, int index_type, index_type)
 CREATE(ConstCoo, FORMAT_COO, int index_type, index_type)
+
+enum { MOST_LINES = INT32_MAX }; /* of a matrix of blocks or slices */
+
+PUBLIC sparse_status cusparseCreateBlockedEll(struct sparse_matrix **out, int64_t rows, int64_t cols, int64_t side,
+                                              int64_t width, void *indices, void *values, int index_type, int base,
+                                              int type)
+{
+  if (rows < 0 || cols < 0 || side <= 0 || width < 0) return SPARSE_INVALID_VALUE;
+  if (rows % side || cols % side || width % side) return SPARSE_INVALID_VALUE;
+  if (rows > MOST_LINES || cols > MOST_LINES || width > MOST_LINES)
+    return sparse_refuse(__func__, "2^31 rows or columns");
+  return create(out, (struct sparse_matrix){.format = FORMAT_BLOCKED_ELL, .rows = rows, .cols = cols, .base = base,
+                                            .count = rows * width, .indices = indices, .values = values,
+                                            .offset_type = index_type, .index_type = index_type, .value_type = type,
+                                            .block_rows = side, .block_cols = side, .width = width});
+}
+PUBLIC sparse_status cusparseCreateConstBlockedEll(struct sparse_matrix **out, int64_t rows, int64_t cols,
+                                                   int64_t side, int64_t width, void *indices, void *values,
+                                                   int index_type, int base, int type)
+{
+  return cusparseCreateBlockedEll(out, rows, cols, side, width, indices, values, index_type, base, type);
+}
+
+PUBLIC sparse_status cusparseCreateSlicedEll(struct sparse_matrix **out, int64_t rows, int64_t cols, int64_t nnz,
+                                             int64_t size, int64_t slice, void *offsets, void *indices, void *values,
+                                             int offset_type, int index_type, int base, int type)
+{
+  if (rows < 0 || cols < 0 || slice <= 0 || nnz < 0 || size < nnz) return SPARSE_INVALID_VALUE;
+  if (rows > MOST_LINES || cols > MOST_LINES || slice > MOST_LINES)
+    return sparse_refuse(__func__, "2^31 rows or columns");
+  return create(out, (struct sparse_matrix){.format = FORMAT_SLICED_ELL, .rows = rows, .cols = cols, .count = nnz,
+                                            .base = base, .offsets = offsets, .indices = indices, .values = values,
+                                            .offset_type = offset_type, .index_type = index_type, .value_type = type,
+                                            .block_rows = slice, .block_cols = 1});
+}
+PUBLIC sparse_status cusparseCreateConstSlicedEll(struct sparse_matrix **out, int64_t rows, int64_t cols, int64_t nnz,
+                                                  int64_t size, int64_t slice, void *offsets, void *indices,
+                                                  void *values, int offset_type, int index_type, int base, int type)
+{
+  return cusparseCreateSlicedEll(out, rows, cols, nnz, size, slice, offsets, indices, values, offset_type, index_type,
+                                 base, type);
+}
+
+PUBLIC sparse_status cusparseCreateBsr(struct sparse_matrix **out, int64_t rows, int64_t cols, int64_t blocks,
+                                       int64_t block_rows, int64_t block_cols, void *offsets, void *indices,
+                                       void *values, int offset_type, int index_type, int base, int type, int order)
+{
+  if (rows < 0 || cols < 0 || blocks < 0 || block_rows <= 0 || block_cols <= 0) return SPARSE_INVALID_VALUE;
+  if (order != SPARSE_ORDER_COL && order != SPARSE_ORDER_ROW) return SPARSE_INVALID_VALUE;
+  if (rows > MOST_LINES / block_rows || cols > MOST_LINES / block_cols)
+    return sparse_refuse(__func__, "2^31 rows or columns");
+  if (rows && cols && blocks / rows > cols) return SPARSE_INVALID_VALUE;
+  return create(out, (struct sparse_matrix){.format = FORMAT_BSR, .rows = rows * block_rows, .cols = cols * block_cols,
+                                            .count = blocks * block_rows * block_cols, .base = base,
+                                            .offsets = offsets, .indices = indices, .values = values,
+                                            .offset_type = offset_type, .index_type = index_type, .value_type = type,
+                                            .block_rows = block_rows, .block_cols = block_cols, .order = order});
+}
+PUBLIC sparse_status cusparseCreateConstBsr(struct sparse_matrix **out, int64_t rows, int64_t cols, int64_t blocks,
+                                            int64_t block_rows, int64_t block_cols, void *offsets, void *indices,
+                                            void *values, int offset_type, int index_type, int base, int type,
+                                            int order)
+{
+  return cusparseCreateBsr(out, rows, cols, blocks, block_rows, block_cols, offsets, indices, values, offset_type,
+                           index_type, base, type, order);
+}
+
+PUBLIC sparse_status cusparseBlockedEllGet(const struct sparse_matrix *m, int64_t *rows, int64_t *cols, int64_t *side,
+                                           int64_t *width, void **indices, void **values, int *index_type, int *base,
+                                           int *type)
+{
+  const bool all = rows && cols && side && width && indices && values && index_type && base && type;
+  if (!sparse_matrix_is(m) || m->format != FORMAT_BLOCKED_ELL || !all) return SPARSE_INVALID_VALUE;
+  *rows = m->rows, *cols = m->cols, *side = m->block_rows, *width = m->width;
+  *indices = m->indices, *values = m->values;
+  *index_type = m->index_type, *base = m->base, *type = m->value_type;
+  return SPARSE_SUCCESS;
+}
+PUBLIC sparse_status cusparseConstBlockedEllGet(const struct sparse_matrix *m, int64_t *rows, int64_t *cols,
+                                                int64_t *side, int64_t *width, void **indices, void **values,
+                                                int *index_type, int *base, int *type)
+{
+  return cusparseBlockedEllGet(m, rows, cols, side, width, indices, values, index_type, base, type);
+}
 
 PUBLIC sparse_status cusparseDestroySpMat(struct sparse_matrix *m)
 {
@@ -356,8 +444,8 @@ PUBLIC sparse_status cusparseDnMatSetStridedBatch(struct dense_matrix *m, int ba
 }
 PUBLIC sparse_status cusparseCsrSetStridedBatch(struct sparse_matrix *m, int batch, int64_t offsets, int64_t values)
 {
-  if (!sparse_matrix_is(m) || m->format == FORMAT_COO || batch < 1 || offsets < 0 || values < 0)
-    return SPARSE_INVALID_VALUE;
+  const bool lines = sparse_matrix_is(m) && (m->format == FORMAT_CSR || m->format == FORMAT_CSC);
+  if (!lines || batch < 1 || offsets < 0 || values < 0) return SPARSE_INVALID_VALUE;
   m->batch = batch, m->offsets_stride = offsets, m->stride = values;
   return SPARSE_SUCCESS;
 }
@@ -365,6 +453,14 @@ PUBLIC sparse_status cusparseCooSetStridedBatch(struct sparse_matrix *m, int bat
 {
   if (!sparse_matrix_is(m) || m->format != FORMAT_COO || batch < 1 || stride < 0) return SPARSE_INVALID_VALUE;
   m->batch = batch, m->stride = stride;
+  return SPARSE_SUCCESS;
+}
+PUBLIC sparse_status cusparseBsrSetStridedBatch(struct sparse_matrix *m, int batch, int64_t offsets, int64_t columns,
+                                                int64_t values)
+{
+  if (!sparse_matrix_is(m) || m->format != FORMAT_BSR || batch < 1 || offsets < 0 || columns < 0 || values < 0)
+    return SPARSE_INVALID_VALUE;
+  m->batch = batch, m->offsets_stride = offsets, m->indices_stride = columns, m->stride = values;
   return SPARSE_SUCCESS;
 }
 PUBLIC sparse_status cusparseSpMatGetStridedBatch(const struct sparse_matrix *m, int *batch)

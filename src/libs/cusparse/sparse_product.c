@@ -75,27 +75,23 @@ static struct ws_sparse of_batch(const struct ws_sparse *first, const struct spa
   return a;
 }
 
-/* Values of dense matrix i of a batch, or of one for all. */
-static void *values_of(const struct dense_matrix *m, int64_t i)
+void *sparse_dense_of_batch(const struct dense_matrix *m, int64_t i)
 {
   return (char *)m->values + (m->batch > 1 ? i : 0) * m->stride * sparse_value_bytes(m->value_type);
 }
-
-/* Everything of a product that is asked for. */
-struct product {
-  int op_a, op_b, compute;
-  const void *alpha, *beta;
-  const struct sparse_matrix *a;
-  const struct dense_matrix *b, *c;
-};
 
 static bool is_half(int type)
 {
   return type == VALUE_R_16F || type == VALUE_R_16BF;
 }
 
+int sparse_result_type(int value_type)
+{
+  return value_type == VALUE_R_16F ? WS_F16 : value_type == VALUE_R_16BF ? WS_BF16 : WS_F32;
+}
+
 /* Of halves sums are FP32, and the result may be. */
-static bool types_fit(const struct product *p)
+static bool types_fit(const struct sparse_asked *p)
 {
   const int type = p->a->value_type;
   if (p->b->value_type != type) return false;
@@ -104,13 +100,13 @@ static bool types_fit(const struct product *p)
 }
 
 /* Each operand is one, or as many as there are results. */
-static bool batches_fit(const struct product *p)
+static bool batches_fit(const struct sparse_asked *p)
 {
   const int batch = p->c->batch;
   return (p->a->batch == batch || p->a->batch == 1) && (p->b->batch == batch || p->b->batch == 1);
 }
 
-static sparse_status check(const struct sparse_handle *h, const struct product *p, const char *function)
+static sparse_status check(const struct sparse_handle *h, const struct sparse_asked *p, const char *function)
 {
   if (!sparse_handle_is(h)) return SPARSE_NOT_INITIALIZED;
   if (!p->alpha || !p->beta || !sparse_matrix_is(p->a) || !dense_matrix_is(p->b) || !dense_matrix_is(p->c))
@@ -213,14 +209,14 @@ static bool launch(struct sparse_handle *h, const struct ws_sparse_product *g, i
 }
 
 /* Bytes for sums of a transposed matrix of 16 bits, where C has no room for them. */
-static size_t buffer_of(const struct product *p)
+static size_t buffer_of(const struct sparse_asked *p)
 {
   const bool transposed = (p->op_a != SPARSE_OP_N) != (p->a->format == FORMAT_CSC);
   if (!transposed || !is_half(p->c->value_type)) return 0;
   return (size_t)p->c->rows * (size_t)p->c->cols * sizeof(float);
 }
 
-static sparse_status buffer_size(const struct sparse_handle *h, const struct product *p, size_t *bytes,
+static sparse_status buffer_size(const struct sparse_handle *h, const struct sparse_asked *p, size_t *bytes,
                                  const char *function)
 {
   sparse_status s = check(h, p, function);
@@ -229,10 +225,11 @@ static sparse_status buffer_size(const struct sparse_handle *h, const struct pro
   return s;
 }
 
-static sparse_status multiply(struct sparse_handle *h, const struct product *p, void *buffer, const char *function)
+static sparse_status multiply(struct sparse_handle *h, const struct sparse_asked *p, void *buffer, const char *function)
 {
   const sparse_status s = check(h, p, function);
   if (s) return s;
+  if (!sparse_matrix_lists(p->a)) return sparse_ell_multiply(h, p, function);
   if (buffer_of(p) && !buffer) return SPARSE_INVALID_VALUE;
   const int type = p->a->value_type, scalars = sparse_kind(p->compute);
   bool turned;
@@ -241,7 +238,7 @@ static sparse_status multiply(struct sparse_handle *h, const struct product *p, 
   g.transposed = (p->op_a != SPARSE_OP_N) != turned;
   g.conj = p->op_a == SPARSE_OP_C;
   g.conj_b = p->op_b == SPARSE_OP_C;
-  g.c_type = p->c->value_type == VALUE_R_16F ? WS_F16 : p->c->value_type == VALUE_R_16BF ? WS_BF16 : WS_F32;
+  g.c_type = sparse_result_type(p->c->value_type);
   if (g.conj && !g.transposed && sparse_kind(type) > 1)
     return sparse_refuse(function, "the conjugate of compressed columns");
   sparse_strides(p->b, p->op_b != SPARSE_OP_N, &g.b_row, &g.b_column);
@@ -250,15 +247,15 @@ static sparse_status multiply(struct sparse_handle *h, const struct product *p, 
   g.beta = sparse_scalar(h, p->beta, scalars);
   for (int i = 0; i < p->c->batch && g.m && g.n; i++) {
     g.a = of_batch(&a, p->a, p->a->batch > 1 ? i : 0);
-    g.b = values_of(p->b, i);
-    g.c = values_of(p->c, i);
+    g.b = sparse_dense_of_batch(p->b, i);
+    g.c = sparse_dense_of_batch(p->c, i);
     if (!launch(h, &g, type, buffer)) return SPARSE_EXECUTION_FAILED;
   }
   return SPARSE_SUCCESS;
 }
 
 /* Of op(A) op(B) what C has a place for. Of compressed columns the transposed product, whose operands change places. */
-static sparse_status sample(struct sparse_handle *h, const struct product *p, const struct dense_matrix *left,
+static sparse_status sample(struct sparse_handle *h, const struct sparse_asked *p, const struct dense_matrix *left,
                             const struct dense_matrix *right, const struct sparse_matrix *c)
 {
   const int kind = sparse_kind(c->value_type);
@@ -280,21 +277,23 @@ static sparse_status sample(struct sparse_handle *h, const struct product *p, co
   const struct launch_shape shape = sparse_shape(first.rows * 32);
   for (int i = 0; i < c->batch && first.rows && c->count; i++) {
     g.a = of_batch(&first, c, i);
-    g.b = values_of(turned ? right : left, i);
-    g.c = values_of(turned ? left : right, i);
+    g.b = sparse_dense_of_batch(turned ? right : left, i);
+    g.c = sparse_dense_of_batch(turned ? left : right, i);
     if (!kernel_set_launch(&h->kernels, k, shape, h->stream, &g)) return SPARSE_EXECUTION_FAILED;
   }
   return SPARSE_SUCCESS;
 }
 
-static sparse_status check_sample(const struct sparse_handle *h, const struct product *p, const struct dense_matrix *a,
-                                  const struct dense_matrix *b, const struct sparse_matrix *c, const char *function)
+static sparse_status check_sample(const struct sparse_handle *h, const struct sparse_asked *p,
+                                  const struct dense_matrix *a, const struct dense_matrix *b,
+                                  const struct sparse_matrix *c, const char *function)
 {
   if (!sparse_handle_is(h)) return SPARSE_NOT_INITIALIZED;
   if (!p->alpha || !p->beta || !dense_matrix_is(a) || !dense_matrix_is(b) || !sparse_matrix_is(c))
     return SPARSE_INVALID_VALUE;
   if ((unsigned)p->op_a >= SPARSE_OPS || (unsigned)p->op_b >= SPARSE_OPS) return SPARSE_INVALID_VALUE;
   const int type = c->value_type;
+  if (!sparse_matrix_lists(c) && c->format != FORMAT_BSR) return sparse_refuse(function, "results in ELL");
   if (sparse_kind(type) < 0 || a->value_type != type || b->value_type != type || p->compute != type)
     return sparse_refuse(function, "values of these types");
   if ((a->batch != c->batch && a->batch != 1) || (b->batch != c->batch && b->batch != 1)) return SPARSE_INVALID_VALUE;
@@ -321,37 +320,37 @@ sparse_status sparse_no_buffer(const struct sparse_handle *h, size_t *bytes)
 PUBLIC sparse_status cusparseSpMV(VECTOR_ARGUMENTS, void *buffer)
 {
   (void)algorithm;
-  const struct product p = {op, SPARSE_OP_N, compute, alpha, beta, a, x, y};
+  const struct sparse_asked p = {op, SPARSE_OP_N, compute, alpha, beta, a, x, y};
   return multiply(h, &p, buffer, __func__);
 }
 PUBLIC sparse_status cusparseSpMV_preprocess(VECTOR_ARGUMENTS, void *buffer)
 {
   (void)algorithm, (void)buffer;
-  const struct product p = {op, SPARSE_OP_N, compute, alpha, beta, a, x, y};
+  const struct sparse_asked p = {op, SPARSE_OP_N, compute, alpha, beta, a, x, y};
   return check(h, &p, __func__);
 }
 PUBLIC sparse_status cusparseSpMV_bufferSize(VECTOR_ARGUMENTS, size_t *bytes)
 {
   (void)algorithm;
-  const struct product p = {op, SPARSE_OP_N, compute, alpha, beta, a, x, y};
+  const struct sparse_asked p = {op, SPARSE_OP_N, compute, alpha, beta, a, x, y};
   return buffer_size(h, &p, bytes, __func__);
 }
 PUBLIC sparse_status cusparseSpMM(MATRIX_ARGUMENTS, void *buffer)
 {
   (void)algorithm;
-  const struct product p = {op_a, op_b, compute, alpha, beta, a, b, c};
+  const struct sparse_asked p = {op_a, op_b, compute, alpha, beta, a, b, c};
   return multiply(h, &p, buffer, __func__);
 }
 PUBLIC sparse_status cusparseSpMM_preprocess(MATRIX_ARGUMENTS, void *buffer)
 {
   (void)algorithm, (void)buffer;
-  const struct product p = {op_a, op_b, compute, alpha, beta, a, b, c};
+  const struct sparse_asked p = {op_a, op_b, compute, alpha, beta, a, b, c};
   return check(h, &p, __func__);
 }
 PUBLIC sparse_status cusparseSpMM_bufferSize(MATRIX_ARGUMENTS, size_t *bytes)
 {
   (void)algorithm;
-  const struct product p = {op_a, op_b, compute, alpha, beta, a, b, c};
+  const struct sparse_asked p = {op_a, op_b, compute, alpha, beta, a, b, c};
   return buffer_size(h, &p, bytes, __func__);
 }
 
@@ -362,27 +361,29 @@ PUBLIC sparse_status cusparseSpMM_bufferSize(MATRIX_ARGUMENTS, size_t *bytes)
 PUBLIC sparse_status cusparseSDDMM(SAMPLE_ARGUMENTS, void *buffer)
 {
   (void)algorithm, (void)buffer;
-  const struct product p = {.op_a = op_a, .op_b = op_b, .compute = compute, .alpha = alpha, .beta = beta};
+  const struct sparse_asked p = {.op_a = op_a, .op_b = op_b, .compute = compute, .alpha = alpha, .beta = beta};
   const sparse_status s = check_sample(h, &p, a, b, c, __func__);
-  return s ? s : sample(h, &p, a, b, c);
+  if (s) return s;
+  return sparse_matrix_lists(c) ? sample(h, &p, a, b, c) : sparse_ell_sample(h, &p, a, b, c);
 }
 PUBLIC sparse_status cusparseSDDMM_preprocess(SAMPLE_ARGUMENTS, void *buffer)
 {
   (void)algorithm, (void)buffer;
-  const struct product p = {.op_a = op_a, .op_b = op_b, .compute = compute, .alpha = alpha, .beta = beta};
+  const struct sparse_asked p = {.op_a = op_a, .op_b = op_b, .compute = compute, .alpha = alpha, .beta = beta};
   return check_sample(h, &p, a, b, c, __func__);
 }
 PUBLIC sparse_status cusparseSDDMM_bufferSize(SAMPLE_ARGUMENTS, size_t *bytes)
 {
   (void)algorithm;
-  const struct product p = {.op_a = op_a, .op_b = op_b, .compute = compute, .alpha = alpha, .beta = beta};
+  const struct sparse_asked p = {.op_a = op_a, .op_b = op_b, .compute = compute, .alpha = alpha, .beta = beta};
   const sparse_status s = check_sample(h, &p, a, b, c, __func__);
   return s ? s : sparse_no_buffer(h, bytes);
 }
 
-static sparse_status convert(struct sparse_handle *h, enum lib_kernel k, const struct ws_sparse_convert *c)
+static sparse_status convert(struct sparse_handle *h, enum lib_kernel k, int64_t threads,
+                             const struct ws_sparse_convert *c)
 {
-  const struct launch_shape shape = sparse_shape(c->a.rows + 1);
+  const struct launch_shape shape = sparse_shape(threads);
   return kernel_set_launch(&h->kernels, k, shape, h->stream, c) ? SPARSE_SUCCESS : SPARSE_EXECUTION_FAILED;
 }
 
@@ -391,14 +392,14 @@ PUBLIC sparse_status cusparseXcoo2csr(struct sparse_handle *h, const int *row, i
   const struct ws_sparse_convert c = {.a = {.rows = m, .count = nnz, .row = row, .base = base}, .to = offsets};
   if (!sparse_handle_is(h)) return SPARSE_NOT_INITIALIZED;
   if (m < 0 || nnz < 0 || (base != 0 && base != 1) || !offsets) return SPARSE_INVALID_VALUE;
-  return convert(h, KERNEL_sparse_offsets, &c);
+  return convert(h, KERNEL_sparse_offsets, c.a.rows + 1, &c);
 }
 PUBLIC sparse_status cusparseXcsr2coo(struct sparse_handle *h, const int *offsets, int nnz, int m, int *row, int base)
 {
   const struct ws_sparse_convert c = {.a = {.rows = m, .count = nnz, .offsets = offsets, .base = base}, .to = row};
   if (!sparse_handle_is(h)) return SPARSE_NOT_INITIALIZED;
   if (m < 0 || nnz < 0 || (base != 0 && base != 1) || !offsets) return SPARSE_INVALID_VALUE;
-  return m ? convert(h, KERNEL_sparse_row_numbers, &c) : SPARSE_SUCCESS;
+  return m ? convert(h, KERNEL_sparse_row_numbers, c.a.rows + 1, &c) : SPARSE_SUCCESS;
 }
 
 PUBLIC sparse_status cusparseSparseToDense_bufferSize(struct sparse_handle *h, const struct sparse_matrix *a,
@@ -415,6 +416,7 @@ PUBLIC sparse_status cusparseSparseToDense(struct sparse_handle *h, const struct
   if (!sparse_matrix_is(a) || !dense_matrix_is(b) || a->rows != b->rows || a->cols != b->cols)
     return SPARSE_INVALID_VALUE;
   if (a->batch > 1 || b->batch > 1) return sparse_refuse(__func__, "batches");
+  if (!sparse_matrix_lists(a)) return sparse_ell_copy(h, a, b, false, __func__);
   const int kind = sparse_kind(a->value_type);
   if (kind < 0 || a->value_type != b->value_type) return sparse_refuse(__func__, "values of these types");
   if (!b->rows || !b->cols) return SPARSE_SUCCESS;
@@ -426,5 +428,5 @@ PUBLIC sparse_status cusparseSparseToDense(struct sparse_handle *h, const struct
   if (!kernel_set_launch(&h->kernels, of_type(KERNEL_ssparse_scale, kind), sparse_shape(b->rows * b->cols), h->stream,
                          &clear))
     return SPARSE_EXECUTION_FAILED;
-  return convert(h, of_type(KERNEL_ssparse_to_dense, kind), &c);
+  return convert(h, of_type(KERNEL_ssparse_to_dense, kind), c.a.row ? a->count : c.a.rows + 1, &c);
 }

@@ -29,6 +29,26 @@ sparse_status sparse_no_buffer(const struct sparse_handle *h, size_t *bytes);
 bool sparse_fetch(const struct sparse_handle *h, void *to, const void *from, size_t bytes);
 /* A number for the program, where the handle says that scalars are. */
 bool sparse_say_number(const struct sparse_handle *h, int number, int *to);
+/* A product that is asked for. C = alpha op(A) op(B) + beta C; of a sampled one C is sparse and A dense: `left`. */
+struct sparse_asked {
+  int op_a, op_b, compute;
+  const void *alpha, *beta;
+  const struct sparse_matrix *a;
+  const struct dense_matrix *b, *c;
+};
+/* Products with matrices of blocks and slices, whose sizes and types have been checked. */
+sparse_status sparse_ell_multiply(struct sparse_handle *h, const struct sparse_asked *p, const char *function);
+/* Of a dense product the elements that the matrix of blocks c has. */
+sparse_status sparse_ell_sample(struct sparse_handle *h, const struct sparse_asked *p, const struct dense_matrix *left,
+                                const struct dense_matrix *right, const struct sparse_matrix *c);
+/* From such a matrix to a dense one, or back. */
+sparse_status sparse_ell_copy(struct sparse_handle *h, const struct sparse_matrix *a, const struct dense_matrix *dense,
+                              bool to_sparse, const char *function);
+/* Values of dense matrix i of a batch, or of one for all. */
+void *sparse_dense_of_batch(const struct dense_matrix *m, int64_t i);
+/* enum ws_type of a result that may have 16 bits. */
+int sparse_result_type(int value_type);
+
 /* Queues the sums of a list. */
 bool sparse_scan(struct sparse_handle *h, const struct ws_sparse_scan *s);
 /* y = beta y, of a dense vector. */

@@ -32,6 +32,7 @@ static sparse_status check(const struct sparse_handle *h, const struct system *s
       !dense_matrix_is(s->c))
     return SPARSE_INVALID_VALUE;
   if ((unsigned)s->op_a >= SPARSE_OPS || (unsigned)s->op_b >= SPARSE_OPS) return SPARSE_INVALID_VALUE;
+  if (!sparse_matrix_lists(s->a)) return sparse_refuse(function, "triangles in blocks or slices");
   const int type = s->a->value_type;
   if (sparse_kind(type) < 0 || s->b->value_type != type || s->c->value_type != type || s->compute != type)
     return sparse_refuse(function, "values of these types");

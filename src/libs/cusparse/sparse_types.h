@@ -23,7 +23,7 @@ typedef enum {
   SPARSE_NOT_SUPPORTED = 10,
 } sparse_status;
 
-enum { FORMAT_CSR = 1, FORMAT_CSC = 2, FORMAT_COO = 3 };
+enum { FORMAT_CSR = 1, FORMAT_CSC = 2, FORMAT_COO = 3, FORMAT_BLOCKED_ELL = 5, FORMAT_BSR = 6, FORMAT_SLICED_ELL = 7 };
 enum { SPARSE_ORDER_COL = 1, SPARSE_ORDER_ROW = 2 };
 enum { SPARSE_INDEX_32 = 2, SPARSE_INDEX_64 = 3 };
 enum { SPARSE_OP_N, SPARSE_OP_T, SPARSE_OP_C, SPARSE_OPS };
@@ -46,7 +46,10 @@ struct sparse_matrix {
   int offset_type, index_type, value_type;
   int attribute[SPARSE_ATTRIBUTES];
   int batch; /* matrices: offsets, and indices and values, so many elements apart */
-  int64_t offsets_stride, stride;
+  int64_t offsets_stride, stride, indices_stride; /* indices_stride: blocks alone, others have `stride` */
+  /* Blocks, of how many rows and columns, their values by rows or by columns; slices of block_rows rows. */
+  int64_t block_rows, block_cols, width; /* width: elements of each row in blocked ELL */
+  int order;
 };
 
 /* A dense matrix, or a vector: one column. */
@@ -61,6 +64,8 @@ struct dense_matrix {
 
 bool sparse_handle_is(const struct sparse_handle *h);
 bool sparse_matrix_is(const struct sparse_matrix *m);
+/* Of its elements each one has a row and a column: not blocks or slices. */
+bool sparse_matrix_lists(const struct sparse_matrix *m);
 bool dense_matrix_is(const struct dense_matrix *m);
 /* 0 to 3, the place of a type's kernels; -1: there are none. */
 int sparse_kind(int value_type);

@@ -1,23 +1,6 @@
 // Sparse matrices times vectors and dense matrices; conversions.
 #include "sparse.cuh"
 
-// Values of type V, sums of type T. What has 16 bits is left as p.c_type says.
-template <typename V, typename T> __device__ inline void leave(const ws_sparse_product &p, int64_t i, int64_t j, T sum)
-{
-  const int64_t at = i * p.c_row + j * p.c_column;
-  const T beta = scalar<T>(p.beta, kind<T>());
-  T v = scalar<T>(p.alpha, kind<T>()) * sum;
-  // With beta 0 nothing is read, as documented.
-  if constexpr (sizeof(V) == 2) {
-    if (!is_zero(beta)) v = v + beta * read_as<T>(p.c, p.c_type, at);
-    write_as<T>(p.c, p.c_type, at, v);
-  } else {
-    T *c = (T *)p.c + at;
-    if (!is_zero(beta)) v = v + beta * *c;
-    *c = v;
-  }
-}
-
 // Elements of a dense product where the sparse matrix has some: a[i][j] = alpha * sum over k of b[i][k] c[k][j] + beta * a[i][j]. A
 // warp per row, its lanes along k.
 template <typename T> __device__ void sampled(const ws_sparse_product &p)
@@ -130,8 +113,18 @@ extern "C" __global__ void __launch_bounds__(256) warpstep_sparse_settle(const _
   AT(i, p.m * p.n) leave<__half>(p, i / p.n, i % p.n, ((const float *)p.b)[i]);
 }
 
+// Coordinates may come in any order.
 template <typename T> __device__ void to_dense(const ws_sparse_convert &p)
 {
+  if (p.a.row) {
+#pragma unroll 1
+    AT(k, p.a.count)
+    {
+      const int64_t row = number(p.a.row, p.a.wide_indices, k) - p.a.base;
+      ((T *)p.to)[row * p.to_row + column_of(p.a, k) * p.to_column] = ((const T *)p.a.values)[k];
+    }
+    return;
+  }
   AT(row, p.a.rows)
 #pragma unroll 1
   for (int64_t k = first_of_row(p.a, row), end = first_of_row(p.a, row + 1); k < end; k++)

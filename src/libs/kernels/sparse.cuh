@@ -50,3 +50,20 @@ template <typename R> __device__ inline void add(complex_of<R> *c, complex_of<R>
   atomicAdd(&c->x, v.x);
   atomicAdd(&c->y, v.y);
 }
+
+// Values of type V, sums of type T. What has 16 bits is left as p.c_type says.
+template <typename V, typename T> __device__ inline void leave(const ws_sparse_product &p, int64_t i, int64_t j, T sum)
+{
+  const int64_t at = i * p.c_row + j * p.c_column;
+  const T beta = scalar<T>(p.beta, kind<T>());
+  T v = scalar<T>(p.alpha, kind<T>()) * sum;
+  // With beta 0 nothing is read, as documented.
+  if constexpr (sizeof(V) == 2) {
+    if (!is_zero(beta)) v = v + beta * read_as<T>(p.c, p.c_type, at);
+    write_as<T>(p.c, p.c_type, at, v);
+  } else {
+    T *c = (T *)p.c + at;
+    if (!is_zero(beta)) v = v + beta * *c;
+    *c = v;
+  }
+}

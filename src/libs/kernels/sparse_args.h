@@ -36,6 +36,17 @@ struct ws_sparse_blocks {
   int32_t by_columns;
 };
 
+/* The same of a matrix whose elements have their places by a rule. In blocks, row by row: `width` elements of each row
+ * (WS_BLOCKED_ELL, product.a.column has a number for each block, below `base` where there is none), or as many blocks
+ * as the offsets say (WS_BSR). In slices of block_rows rows: the first elements of all rows of a slice, then the second
+ * ones (WS_SLICED_ELL, a column below `base` is no element). `width`, rows and columns are below 2^31. */
+enum { WS_BLOCKED_ELL, WS_BSR, WS_SLICED_ELL };
+struct ws_sparse_ell {
+  struct ws_sparse_product product;
+  int32_t format, by_columns; /* by_columns: a block's values follow each other by columns */
+  uint32_t block_rows, block_cols, width;
+};
+
 /* offsets[rows + 1] from `row`, `row` from `offsets`, or the dense matrix in `dense`. */
 struct ws_sparse_convert {
   struct ws_sparse a;
@@ -73,6 +84,15 @@ struct ws_tridiagonal {
   const void *lower, *diagonal, *upper;
   void *x, *work;
   int64_t m, n, ldx, step, stride;
+};
+
+/* Systems of five diagonals, one for each thread: element i of system b is at i * batch + b. diagonal[0] is two below
+ * the main one, diagonal[4] two above. `work`: WS_PENTADIAGONAL_ROOM numbers for each row of each system. */
+#define WS_PENTADIAGONAL_ROOM 5
+struct ws_pentadiagonal {
+  const void *diagonal[5];
+  void *x, *work;
+  int64_t m, batch;
 };
 
 /* Incomplete factors in the place of A's values, `order` that of A's lower triangle. `diagonal` has for each row the
