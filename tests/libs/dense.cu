@@ -396,8 +396,53 @@ template <typename T> static void qr(cusolverDnHandle_t h, int m, int n, bool li
   }
 }
 
+template <typename T> struct refined;
+#define REFINED(T, l, low)                              \
+  template <> struct refined<T> {                       \
+    WRAP(gesv, cusolverDn##l##low##gesv)                \
+    WRAP(gesv_room, cusolverDn##l##low##gesv_bufferSize) \
+    WRAP(gels, cusolverDn##l##l##gels)                  \
+    WRAP(gels_room, cusolverDn##l##l##gels_bufferSize)  \
+  };
+REFINED(float, S, H)
+REFINED(double, D, S)
+REFINED(c32, C, K)
+REFINED(c64, Z, C)
+
+// Systems that are refined where factors have a lower precision: m = n, or least squares, of which A^H (A x - b) is 0. A and b stay.
+template <typename T> static void solved(cusolverDnHandle_t h, int m, int n, int sides)
+{
+  typedef refined<T> r;
+  matrix<T> a(m, n, 2), b(m, sides, 1), x(n, sides, 3);
+  if (m == n)
+    for (int i = 0; i < n; i++) a.v[(size_t)i * a.ld + i] += T(4); // far from singular
+  const table before = a.get(), of_b = b.get();
+  a.up(), b.up(), x.up();
+  int *info = device(std::vector<int>{99}), *pivots = device(std::vector<int>(n)), steps = 99;
+  size_t bytes = 0;
+  const bool known = !(m == n ? r::gesv_room(h, n, sides, a.at, a.ld, pivots, b.at, b.ld, x.at, x.ld, (void *)nullptr, &bytes)
+                              : r::gels_room(h, m, n, sides, a.at, a.ld, b.at, b.ld, x.at, x.ld, (void *)nullptr, &bytes));
+  void *work = device(std::vector<char>(bytes));
+  bool right = known && !(m == n ? r::gesv(h, n, sides, a.at, a.ld, pivots, b.at, b.ld, x.at, x.ld, work, bytes, &steps, info)
+                                 : r::gels(h, m, n, sides, a.at, a.ld, b.at, b.ld, x.at, x.ld, work, bytes, &steps, info));
+  right = right && info_of(info) == 0 && steps == 0;
+  a.back(), b.back(), x.back();
+  right = right && distance(a.get(), before) == 0 && distance(b.get(), of_b) == 0;
+  const table got = x.get(), product = before * got;
+  table rest = product;
+  for (size_t i = 0; i < rest.v.size(); i++) rest.v[i] -= of_b.v[i];
+  const double size = before.norm() * got.norm() + of_b.norm();
+  right = right && (m == n ? below(rest.norm(), n, type<T>::eps, size) : below((before.op(2) * rest).norm(), m, type<T>::eps, before.norm() * size));
+  check(right, m == n ? "a system to refine" : "least squares");
+  const cusolverStatus_t little = m == n ? r::gesv(h, n, sides, a.at, a.ld, pivots, b.at, b.ld, x.at, x.ld, work, bytes - 1, &steps, info)
+                                         : r::gels(h, m, n, sides, a.at, a.ld, b.at, b.ld, x.at, x.ld, work, bytes - 1, &steps, info);
+  check(little == CUSOLVER_STATUS_INVALID_VALUE, "little room");
+}
+
 template <typename T> static void of_type(cusolverDnHandle_t h)
 {
+  for (int n : {1, 20, 130}) solved<T>(h, n, n, 3), solved<T>(h, n + 17, n, 5);
+  solved<T>(h, 90, 89, 1);
   for (int n : {1, 2, 17, 64, 150}) lu<T>(h, n, n), cholesky<T>(h, n);
   lu<T>(h, 40, 23);
   lu<T>(h, 23, 40);
