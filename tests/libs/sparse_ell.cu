@@ -1,5 +1,7 @@
 // libcusparse: matrices whose elements have their places by a rule (blocked and sliced ELL, rows of blocks), their products, samples and
 // conversions, and systems of five diagonals, against sums on the host in binary64. What is padding is not a number there.
+#include <algorithm>
+
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -38,16 +40,17 @@ static layout blocked_ell(int side, int rows, int cols, int width, int base)
   return l;
 }
 
-static layout sliced_ell(int slice, int rows, int cols, int base)
+// `full`: each row has an element.
+static layout sliced_ell(int slice, int rows, int cols, int base, bool full = false)
 {
   layout l = {CUSPARSE_FORMAT_SLICED_ELLPACK, rows, cols, slice, 1, 0, 0, base};
   const int slices = (rows + slice - 1) / slice;
   l.offsets.push_back(base);
   for (int s = 0; s < slices; s++) {
-    const int width = s == 1 ? 0 : 1 + (int)(next() % 6);
+    const int width = s == 1 && !full ? 0 : 1 + (int)(next() % 6);
     std::vector<std::vector<int>> lists(slice);
     for (int r = 0; r < slice && s * slice + r < rows; r++)
-      for (int k = 0, n = (int)(next() % (width + 1)), c = 0; k < n && c < cols; k++, c++) c += (int)(next() % 4), c < cols ? lists[r].push_back(c) : (void)0;
+      for (int k = 0, n = std::max((int)full, (int)(next() % (width + 1))), c = 0; k < n && c < cols; k++, c++) c += (int)(next() % 4), c < cols ? lists[r].push_back(c) : (void)0;
     for (int k = 0; k < width; k++)
       for (int r = 0; r < slice; r++) {
         const bool some = k < (int)lists[r].size();
@@ -256,6 +259,52 @@ template <typename T> static void conversion(cusparseHandle_t h, const layout &l
   check(right, "from a dense matrix");
 }
 
+// Triangles in slices: what is left of each row, both triangles, transposed or not, with the stored diagonal or 1 on it.
+template <typename T> static void triangle(cusparseHandle_t h, int slice, bool upper, bool unit, int op, int base)
+{
+  enum { N = 45 };
+  layout l = sliced_ell(slice, N, N, base, true);
+  std::vector<T> values = values_of<T>(l);
+  std::vector<bool> some(N);
+  for (size_t e = 0; e < l.column.size(); e++) {
+    if (l.row[e] >= N || l.column[e] < 0) continue;
+    if (!some[l.row[e]]) l.column[e] = l.row[e], l.index[e] = l.row[e] + base, values[e] = T(3) + type<T>::make() / T(4); // the first becomes the diagonal
+    else if (l.column[e] == l.row[e]) l.column[e] = -1, l.index[e] = -1, values[e] = T(NAN);
+    else values[e] /= T(4);
+    some[l.row[e]] = true;
+  }
+  cusparseSpMatDescr_t a = describe(l, device(values), type<T>::data, false);
+  cusparseFillMode_t fill = upper ? CUSPARSE_FILL_MODE_UPPER : CUSPARSE_FILL_MODE_LOWER;
+  cusparseDiagType_t diagonal = unit ? CUSPARSE_DIAG_TYPE_UNIT : CUSPARSE_DIAG_TYPE_NON_UNIT;
+  cusparseSpMatSetAttribute(a, CUSPARSE_SPMAT_FILL_MODE, &fill, sizeof fill), cusparseSpMatSetAttribute(a, CUSPARSE_SPMAT_DIAG_TYPE, &diagonal, sizeof diagonal);
+  std::vector<T> b(N);
+  for (T &x : b) x = type<T>::make();
+  T *db = device(b), *dx = device(std::vector<T>(N)), alpha = type<T>::make();
+  cusparseDnVecDescr_t x, y;
+  cusparseSpSVDescr_t plan;
+  cusparseCreateDnVec(&x, N, db, type<T>::data), cusparseCreateDnVec(&y, N, dx, type<T>::data), cusparseSpSV_createDescr(&plan);
+  size_t bytes = 0;
+  bool right = !cusparseSpSV_bufferSize(h, (cusparseOperation_t)op, &alpha, a, x, y, type<T>::data, CUSPARSE_SPSV_ALG_DEFAULT, plan, &bytes);
+  right = right && !cusparseSpSV_analysis(h, (cusparseOperation_t)op, &alpha, a, x, y, type<T>::data, CUSPARSE_SPSV_ALG_DEFAULT, plan, device(std::vector<char>(bytes)));
+  right = right && !cusparseSpSV_solve(h, (cusparseOperation_t)op, &alpha, a, x, y, type<T>::data, CUSPARSE_SPSV_ALG_DEFAULT, plan);
+  const std::vector<T> got = host(dx, N);
+  std::vector<number> rest(N);
+  std::vector<double> size(N), terms(N, 2.0);
+  for (int i = 0; i < N; i++) {
+    rest[i] = -number(alpha) * number(b[i]), size[i] = std::abs(rest[i]);
+    if (unit) rest[i] += number(got[i]), size[i] += std::abs(got[i]);
+  }
+  for (size_t e = 0; e < l.column.size(); e++) {
+    const int i = l.row[e], j = l.column[e];
+    if (i >= N || j < 0 || (upper ? j < i : j > i) || (unit && i == j)) continue;
+    const int to = op ? j : i, from = op ? i : j;
+    const number t = maybe_conj(number(values[e]), op) * number(got[from]);
+    rest[to] += t, size[to] += std::abs(t), terms[to]++;
+  }
+  for (int i = 0; i < N; i++) right = right && std::abs(rest[i]) <= (terms[i] + 2) * type<T>::eps * size[i];
+  check(right, "a triangle in slices");
+}
+
 // Coordinates in any order.
 static void scattered(cusparseHandle_t h)
 {
@@ -332,6 +381,9 @@ template <typename T> static void all_of_type(cusparseHandle_t h)
     }
   for (int op_a : {0, 1, 2})
     for (int op_b : {0, 2}) sample<T>(h, 4, 4, CUSPARSE_ORDER_ROW, op_a % 2, op_a, op_b, op_a == 1), sample<T>(h, 2, 3, CUSPARSE_ORDER_COL, 0, op_a, op_b, op_b == 0);
+  for (int op : {0, 1, 2})
+    for (bool upper : {false, true})
+      for (int slice : {1, 4, 64}) triangle<T>(h, slice, upper, slice == 4, op, op % 2);
   for (int m : {1, 2, 3, 5, 40, 333}) five_diagonals<T>(h, m, m == 5 ? 300 : 7);
 }
 

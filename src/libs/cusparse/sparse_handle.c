@@ -208,7 +208,7 @@ PUBLIC sparse_status cusparseCreateSlicedEll(struct sparse_matrix **out, int64_t
   return create(out, (struct sparse_matrix){.format = FORMAT_SLICED_ELL, .rows = rows, .cols = cols, .count = nnz,
                                             .base = base, .offsets = offsets, .indices = indices, .values = values,
                                             .offset_type = offset_type, .index_type = index_type, .value_type = type,
-                                            .block_rows = slice, .block_cols = 1});
+                                            .block_rows = slice, .block_cols = 1, .stored = size});
 }
 PUBLIC sparse_status cusparseCreateConstSlicedEll(struct sparse_matrix **out, int64_t rows, int64_t cols, int64_t nnz,
                                                   int64_t size, int64_t slice, void *offsets, void *indices,

@@ -28,9 +28,9 @@ static struct ws_sparse_levels parts(int *at, size_t n, size_t count)
 
 static bool take(int **p, size_t n) { return (*p = calloc(n + 1, sizeof **p)) != NULL; }
 
-/* Numbers of a matrix's arrays, from 0 to `limit`. */
-static sparse_status read_numbers(const struct sparse_handle *h, const void *from, bool wide, int base, int64_t limit,
-                                  int n, int *to)
+/* Numbers of a matrix's arrays, from 0 to `limit`; below 0, as -1, only where they may be padding. */
+static sparse_status read_within(const struct sparse_handle *h, const void *from, bool wide, int base, bool padded,
+                                 int64_t limit, int n, int *to)
 {
   int64_t *room = wide ? malloc(((size_t)n + 1) * sizeof *room) : NULL;
   sparse_status s = wide && !room ? SPARSE_ALLOC_FAILED : SPARSE_SUCCESS;
@@ -38,11 +38,17 @@ static sparse_status read_numbers(const struct sparse_handle *h, const void *fro
     s = SPARSE_EXECUTION_FAILED;
   for (int i = 0; !s && i < n; i++) {
     const int64_t v = (wide ? room[i] : to[i]) - (int64_t)base;
-    if (v < 0 || v > limit) s = SPARSE_INVALID_VALUE;
-    to[i] = (int)v;
+    if ((v < 0 && !padded) || v > limit) s = SPARSE_INVALID_VALUE;
+    to[i] = v < 0 ? -1 : (int)v;
   }
   free(room);
   return s;
+}
+
+static sparse_status read_numbers(const struct sparse_handle *h, const void *from, bool wide, int base, int64_t limit,
+                                  int n, int *to)
+{
+  return read_within(h, from, wide, base, false, limit, n, to);
 }
 
 /* Rows of all elements from where each row begins. */
@@ -56,6 +62,28 @@ static sparse_status rows_of(const struct sparse_handle *h, const struct ws_spar
   for (int i = 0; i < w->n; i++) {
     if (w->first[i] > w->first[i + 1]) return SPARSE_INVALID_VALUE;
     for (int k = w->first[i]; k < w->first[i + 1]; k++) w->row[k] = i;
+  }
+  return SPARSE_SUCCESS;
+}
+
+/* Rows and columns of all places of slices. What is padding, or a row behind the last one, is no unknown's: n. */
+static sparse_status read_slices(const struct sparse_handle *h, const struct sparse_triangle *t, struct search *w)
+{
+  const struct ws_sparse *a = &t->a;
+  const int64_t slices = (a->rows + t->slice - 1) / t->slice;
+  sparse_status s = read_numbers(h, a->offsets, a->wide_offsets, a->base, a->count, (int)slices + 1, w->first);
+  if (!s) s = read_within(h, a->column, a->wide_indices, a->base, true, a->cols - 1, w->count, w->column);
+  if (s) return s;
+  if (w->first[0] != 0 || w->first[slices] > w->count) return SPARSE_INVALID_VALUE;
+  w->count = w->first[slices];
+  for (int64_t i = 0; i < slices; i++) {
+    if (w->first[i] > w->first[i + 1]) return SPARSE_INVALID_VALUE;
+    for (int k = w->first[i]; k < w->first[i + 1]; k++) {
+      const int64_t row = i * t->slice + (k - w->first[i]) % t->slice;
+      const bool none = row >= a->rows || w->column[k] < 0;
+      w->row[k] = none ? w->n : (int)row;
+      if (none) w->column[k] = w->n;
+    }
   }
   return SPARSE_SUCCESS;
 }
@@ -133,8 +161,8 @@ static sparse_status find(struct sparse_levels *out, const struct sparse_handle 
   if (!take(&w->row, stored) || !take(&w->column, stored) || !take(&w->first, n + 1) || !take(&w->place, stored) ||
       !take(&w->depth, n) || !take(&w->out, 3 * n + 2 + 2 * stored))
     return SPARSE_ALLOC_FAILED;
-  sparse_status s = rows_of(h, &t->a, w);
-  if (!s) s = read_numbers(h, t->a.column, t->a.wide_indices, t->a.base, t->a.cols - 1, w->count, w->column);
+  sparse_status s = t->slice ? read_slices(h, t, w) : rows_of(h, &t->a, w);
+  if (!s && !t->slice) s = read_numbers(h, t->a.column, t->a.wide_indices, t->a.base, t->a.cols - 1, w->count, w->column);
   if (s) return s;
   sort_elements(t, w);
   out->levels = find_depths(t, w);

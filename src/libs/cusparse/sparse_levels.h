@@ -11,6 +11,7 @@
 struct sparse_triangle {
   struct ws_sparse a;
   bool upper, transposed;
+  int64_t slice; /* rows of a slice of sliced ELL, whose padding counts among `a.count`; 0: not that */
 };
 
 struct sparse_levels {

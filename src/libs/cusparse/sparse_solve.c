@@ -32,7 +32,8 @@ static sparse_status check(const struct sparse_handle *h, const struct system *s
       !dense_matrix_is(s->c))
     return SPARSE_INVALID_VALUE;
   if ((unsigned)s->op_a >= SPARSE_OPS || (unsigned)s->op_b >= SPARSE_OPS) return SPARSE_INVALID_VALUE;
-  if (!sparse_matrix_lists(s->a)) return sparse_refuse(function, "triangles in blocks or slices");
+  if (!sparse_matrix_lists(s->a) && s->a->format != FORMAT_SLICED_ELL)
+    return sparse_refuse(function, "triangles in blocks");
   const int type = s->a->value_type;
   if (sparse_kind(type) < 0 || s->b->value_type != type || s->c->value_type != type || s->compute != type)
     return sparse_refuse(function, "values of these types");
@@ -46,6 +47,7 @@ static struct sparse_triangle triangle_of(const struct system *s)
 {
   bool turned;
   struct sparse_triangle t = {.a = sparse_seen(s->a, &turned)};
+  if (s->a->format == FORMAT_SLICED_ELL) t.slice = s->a->block_rows, t.a.count = s->a->stored;
   t.transposed = (s->op_a != SPARSE_OP_N) != turned;
   t.upper = (s->a->attribute[ATTRIBUTE_FILL] != 0) != turned;
   return t;
@@ -85,9 +87,14 @@ static sparse_status solve(struct sparse_handle *h, const struct system *s, cons
 }
 
 /* Bytes for values; what follows them is aligned. */
+static int64_t stored(const struct sparse_matrix *a)
+{
+  return a->format == FORMAT_SLICED_ELL ? a->stored : a->count;
+}
+
 static size_t value_room(const struct sparse_matrix *a)
 {
-  return ((size_t)a->count * (size_t)sparse_value_bytes(a->value_type) + 15) / 16 * 16;
+  return ((size_t)stored(a) * (size_t)sparse_value_bytes(a->value_type) + 15) / 16 * 16;
 }
 
 static sparse_status analyse(const struct sparse_handle *h, const struct system *s, struct solve_plan *plan, void *room,
@@ -99,7 +106,7 @@ static sparse_status analyse(const struct sparse_handle *h, const struct system 
   if (!room) return SPARSE_INVALID_VALUE;
   if (!sparse_levels_bytes(&t)) return sparse_refuse(function, "2^31 rows or elements");
   plan->upper = t.upper, plan->transposed = t.transposed, plan->updated = false;
-  plan->count = s->a->count, plan->bytes = (size_t)plan->count * (size_t)sparse_value_bytes(s->a->value_type);
+  plan->count = stored(s->a), plan->bytes = (size_t)plan->count * (size_t)sparse_value_bytes(s->a->value_type);
   plan->values = room, plan->type = s->a->value_type;
   return sparse_levels_find(&plan->order, h, &t, (char *)room + value_room(s->a));
 }
@@ -112,7 +119,7 @@ static sparse_status solve_analysed(struct sparse_handle *h, const struct system
   if (status) return status;
   const struct sparse_triangle t = triangle_of(s);
   const bool same = plan->order.level && t.a.rows == plan->order.rows && t.upper == plan->upper &&
-                    t.transposed == plan->transposed && s->a->count == plan->count &&
+                    t.transposed == plan->transposed && stored(s->a) == plan->count &&
                     (!plan->updated || s->a->value_type == plan->type);
   return same ? solve(h, s, plan) : SPARSE_INVALID_VALUE;
 }

@@ -49,6 +49,7 @@ struct sparse_matrix {
   int64_t offsets_stride, stride, indices_stride; /* indices_stride: blocks alone, others have `stride` */
   /* Blocks, of how many rows and columns, their values by rows or by columns; slices of block_rows rows. */
   int64_t block_rows, block_cols, width; /* width: elements of each row in blocked ELL */
+  int64_t stored;                        /* values of sliced ELL, with its padding */
   int order;
 };
 
