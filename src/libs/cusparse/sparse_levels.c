@@ -162,7 +162,8 @@ static sparse_status find(struct sparse_levels *out, const struct sparse_handle 
       !take(&w->depth, n) || !take(&w->out, 3 * n + 2 + 2 * stored))
     return SPARSE_ALLOC_FAILED;
   sparse_status s = t->slice ? read_slices(h, t, w) : rows_of(h, &t->a, w);
-  if (!s && !t->slice) s = read_numbers(h, t->a.column, t->a.wide_indices, t->a.base, t->a.cols - 1, w->count, w->column);
+  if (!s && !t->slice)
+    s = read_numbers(h, t->a.column, t->a.wide_indices, t->a.base, t->a.cols - 1, w->count, w->column);
   if (s) return s;
   sort_elements(t, w);
   out->levels = find_depths(t, w);
