@@ -572,8 +572,66 @@ template <typename T> static void squares(cublasHandle_t h, int m, int n)
   }
 }
 
+#define GENERALISED(T, l)                              \
+  template <> struct generalised<T> {                  \
+    WRAP(both, cusolverDn##l##d)                       \
+    WRAP(both_room, cusolverDn##l##d_bufferSize)       \
+    WRAP(by_jacobi, cusolverDn##l##j)                  \
+  };
+template <typename T> struct generalised;
+GENERALISED(float, Ssygv)
+GENERALISED(double, Dsygv)
+GENERALISED(c32, Chegv)
+GENERALISED(c64, Zhegv)
+
+// A x = w B x (1), A B x = w x (2), B A x = w x (3). B's eigenvalues are n to some 3 n, which is what roundings may grow by.
+template <typename T> static void pair_of(cusolverDnHandle_t h, int n, int kind, bool upper, bool jacobi)
+{
+  typedef generalised<T> t;
+  matrix<T> a(n, n), b(n, n, 2);
+  const table some = matrix<T>(n, n).get();
+  table positive = some * some.op(2), symmetric = some;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) symmetric.at(i, j) += std::conj(some.at(j, i)), positive.at(i, j) += i == j ? n : 0;
+  put(a, symmetric), put(b, positive);
+  const table of_a = a.get(), of_b = b.get();
+  for (auto *m : {&a, &b}) // the other triangles are not looked at
+    for (int j = 0; j < n; j++)
+      for (int i = 0; i < n; i++)
+        if (upper ? i > j : i < j) m->v[(size_t)j * m->ld + i] = made<T>();
+  const auto job = CUSOLVER_EIG_MODE_VECTOR;
+  const auto fill = upper ? CUBLAS_FILL_MODE_UPPER : CUBLAS_FILL_MODE_LOWER;
+  const auto which = (cusolverEigType_t)kind;
+  auto *w = device(std::vector<typename type<T>::real>(n));
+  int words = 0, *info = device(std::vector<int>{99});
+  a.up(), b.up();
+  bool right = !t::both_room(h, which, job, fill, n, a.at, a.ld, b.at, b.ld, w, &words) && words > 0;
+  auto *work = room_of<T>(words);
+  right = right && t::both(h, which, job, fill, n, a.at, a.ld, b.at, b.ld, w, work, words - 1, info) == CUSOLVER_STATUS_INVALID_VALUE;
+  right = right && !(jacobi ? t::by_jacobi(h, which, job, fill, n, a.at, a.ld, b.at, b.ld, w, work, words, info, (syevjInfo_t)nullptr)
+                            : t::both(h, which, job, fill, n, a.at, a.ld, b.at, b.ld, w, work, words, info));
+  right = right && info_of(info) == 0;
+  a.back();
+  const table v = a.get(), values = diagonal(numbers(w, n), n, n);
+  const std::vector<double> list = numbers(w, n);
+  right = right && std::is_sorted(list.begin(), list.end());
+  const double eps = 8 * type<T>::eps, size = kind == 1 ? of_a.norm() * v.norm() + of_b.norm() * (v * values).norm() : of_a.norm() * of_b.norm() * v.norm();
+  const table left = kind == 1 ? of_a * v : kind == 2 ? of_a * (of_b * v) : of_b * (of_a * v);
+  right = right && below(distance(left, kind == 1 ? of_b * (v * values) : v * values), n, eps, size);
+  check(right, "values and vectors of a pair");
+  // V^H B V is 1, of the third kind V V^H is B.
+  const table ones = kind == 3 ? v * v.op(2) : v.op(2) * (of_b * v);
+  check(below(distance(ones, kind == 3 ? of_b : unit(n)), n, eps, kind == 3 ? of_b.norm() : of_b.norm() * v.norm() * v.norm()), "a pair's vectors are as long as they should be");
+  put(b, positive);
+  b.v[(size_t)(n / 2) * b.ld + n / 2] = T(-1), a.up(), b.up(); // a minor that is not positive
+  right = !t::both(h, which, job, fill, n, a.at, a.ld, b.at, b.ld, w, work, words, info);
+  check(right && info_of(info) == n + n / 2 + 1, "a pair whose B is not positive");
+}
+
 template <typename T> static void of_type(cusolverDnHandle_t h, cublasHandle_t blas)
 {
+  for (int kind : {1, 2, 3})
+    for (int n : {1, 5, 41}) pair_of<T>(h, n, kind, n == 5, false), pair_of<T>(h, n, kind, n != 5, kind == 2);
   for (int n : {1, 2, 5, 16, 33}) eigen<T>(h, n, RANDOM, n % 2, true), eigen<T>(h, n, RANDOM, n % 2 == 0, false);
   for (int k = LIKE_UNIT; k < KINDS; k++) eigen<T>(h, 11, (kind)k, k % 2, true);
   eigen_batch<T>(h, 6);

@@ -41,6 +41,18 @@ static solver_status solve(struct solver *h, int t, const struct symmetric *q, v
   return solver_launch(h, KERNEL_seigen, KERNEL_deigen, t, &s, q->batch, 1);
 }
 
+int64_t solver_eigen_elements(int64_t n)
+{
+  return WS_EIGEN_ROOM(n);
+}
+
+solver_status solver_eigen(struct solver *h, int t, int vectors, int uplo, int64_t n, void *a, int64_t lda, void *w,
+                           void *work, int *info)
+{
+  const struct symmetric q = {vectors, uplo, n, lda, 1};
+  return solve(h, t, &q, a, w, work, need(&q, t), info);
+}
+
 /* Room in elements, as a number of the plain interface. */
 static solver_status room(const struct solver *h, int t, const struct symmetric *q, int *words)
 {

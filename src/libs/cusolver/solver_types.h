@@ -54,6 +54,11 @@ int solver_type(int data);
 solver_status solver_launch(struct solver *h, enum lib_kernel of_s, enum lib_kernel of_d, int t, const void *args,
                             int64_t matrices, int64_t sides);
 
+/* Eigenvalues of a symmetric or Hermitian matrix (solver_eigen.c), and the elements of work space that they need. */
+int64_t solver_eigen_elements(int64_t n);
+solver_status solver_eigen(struct solver *h, int t, int vectors, int uplo, int64_t n, void *a, int64_t lda, void *w,
+                           void *work, int *info);
+
 /* Says on stderr that `function` is not there, for the reason given. */
 solver_status solver_refuse(const char *function, const char *why);
 
