@@ -17,13 +17,17 @@ import tempfile
 
 import counted
 
-DIRECTORIES = ("core_tests", "creation_tests", "linalg_tests", "fft_tests", "random_tests", "sparse_tests", "cuda_tests")
-PLACES = {"sparse_tests": "cupyx_tests/scipy_tests/sparse_tests"}
+DIRECTORIES = ("core_tests", "creation_tests", "linalg_tests", "fft_tests", "random_tests", "sparse_tests", "cuda_tests", "jit_tests", "libraries")
+PLACES = {"sparse_tests": "cupyx_tests/scipy_tests/sparse_tests", "jit_tests": "cupyx_tests/jit_tests"}
+# Files whose folder is that of other groups, too.
+LIBRARIES = ("cupy_tests/test_cublas.py", *(f"cupyx_tests/test_{name}.py" for name in ("cusolver", "cusparse", "cutensor", "lapack", "cupyx", "optimize", "pinned_array", "runtime", "rsqrt", "time")))
 # What a file may run: all combinations of parameters would take days.
 ENVIRONMENT = {"CUPY_TEST_FULL_COMBINATION": "0"}
 
 
 def files_of(tests, directory):
+    if directory == "libraries":
+        return [tests / name for name in LIBRARIES]
     place = tests / PLACES.get(directory, f"cupy_tests/{directory}")
     return sorted(place.rglob("test_*.py"))
 
