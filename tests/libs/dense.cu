@@ -439,6 +439,32 @@ template <typename T> static void solved(cusolverDnHandle_t h, int m, int n, int
   check(little == CUSOLVER_STATUS_INVALID_VALUE, "little room");
 }
 
+// LU by the 64-bit interface: pivots as LAPACK's, 64 bits each, and systems by them, as they are and conjugate transposed.
+template <typename T> static void wide_lu(cusolverDnHandle_t h, int n, cudaDataType data)
+{
+  matrix<T> a(n, n, 1), b(n, 2, 2), c = b;
+  const table before = a.get(), of_b = b.get();
+  int zero, *info = device(std::vector<int>{99});
+  const std::vector<int> want = pivots_of(before, &zero);
+  int64_t *pivots = device(std::vector<int64_t>(n, -1));
+  size_t on_device, on_host;
+  cusolverDnParams_t params;
+  a.up(), b.up(), c.up();
+  bool right = !cusolverDnCreateParams(&params) && !cusolverDnSetAdvOptions(params, CUSOLVERDN_GETRF, CUSOLVER_ALG_0);
+  right = right && !cusolverDnXgetrf_bufferSize(h, params, n, n, data, a.at, a.ld, data, &on_device, &on_host);
+  right = right && !cusolverDnXgetrf(h, params, n, n, data, a.at, a.ld, pivots, data, device(std::vector<char>(on_device)), on_device, nullptr, 0, info);
+  right = right && info_of(info) == 0;
+  const std::vector<int64_t> got = host(pivots, n);
+  if (n < 100 || type<T>::eps < 1e-10) right = right && std::equal(want.begin(), want.end(), got.begin()); // ties in FP32 are another's
+  right = right && !cusolverDnXgetrs(h, params, CUBLAS_OP_N, n, 2, data, a.at, a.ld, pivots, data, b.at, b.ld, info) && info_of(info) == 0;
+  right = right && !cusolverDnXgetrs(h, params, CUBLAS_OP_C, n, 2, data, a.at, a.ld, pivots, data, c.at, c.ld, info);
+  b.back(), c.back();
+  const table x = b.get(), y = c.get();
+  right = right && below(distance(before * x, of_b), 4 * n, type<T>::eps, before.norm() * x.norm()) && below(distance(before.op(2) * y, of_b), 4 * n, type<T>::eps, before.norm() * y.norm());
+  check(right, "LU by the 64-bit interface");
+  cusolverDnDestroyParams(params);
+}
+
 template <typename T> static void of_type(cusolverDnHandle_t h)
 {
   for (int n : {1, 20, 130}) solved<T>(h, n, n, 3), solved<T>(h, n + 17, n, 5);
@@ -508,6 +534,10 @@ int main()
   of_type<double>(h);
   of_type<c32>(h);
   of_type<c64>(h);
+  for (int n : {1, 30, 100}) {
+    wide_lu<float>(h, n, CUDA_R_32F), wide_lu<double>(h, n, CUDA_R_64F);
+    wide_lu<c32>(h, n, CUDA_C_32F), wide_lu<c64>(h, n, CUDA_C_64F);
+  }
   others(h);
   check(cusolverDnDestroy(h) == CUSOLVER_STATUS_SUCCESS, "destroy");
   printf("%d cases, %d wrong\n", cases, failures);

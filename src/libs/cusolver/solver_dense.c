@@ -38,6 +38,7 @@ PUBLIC solver_status cusolverDnDestroy(struct solver *h)
 {
   if (!solver_handle_is(h)) return SOLVER_NOT_INITIALIZED;
   cuStreamSynchronize(h->stream);
+  if (h->pivots) cuMemFree_v2(h->pivots);
   blas_close(h->blas);
   kernel_set_close(&h->kernels);
   h->magic = 0;

@@ -41,6 +41,9 @@ struct solver {
   struct kernel_set kernels;
   struct blas *blas; /* for products between blocks of large matrices */
   driver_stream stream;
+  uint64_t pivots; /* of Xgetrs: on the device, for so many rows, last used in that stream */
+  int64_t room_pivots;
+  driver_stream pivots_stream;
 };
 
 solver_status cusolverDnCreate(struct solver **out);
