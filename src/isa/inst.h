@@ -97,8 +97,8 @@ enum { INST_MAX_SRC = 8, INST_MAX_DST = 4, INST_MAX_LIMITS = 3, SB_NONE = 7, SB_
 /* Groups of a warpgroup's products are counted like results, by a counter of their own. */
 enum { SB_GMMA = SB_COUNT, DEP_COUNTERS };
 
-/* An instruction that drains (INST_DRAINS) has no counter in its word. It counts in the last one, beside those that name
- * it. */
+/* An instruction that drains (INST_DRAINS) has no counter in its word. It counts in the last one, beside those that
+ * name it. */
 enum { SB_DRAIN = SB_COUNT - 1 };
 
 /* Control information (Huerta et al., MICRO 2025). */
