@@ -386,9 +386,10 @@ static void tell_private(const void *caller)
   shim_lock(s);
   if (shim_first_time(s, path))
     shim_say("%s asks the driver for private tables (cuGetExportTable), which are not published and not served, "
-             "and will fail: a CUDA runtime that is stripped is inside; name the libcudart_static.a of its version "
-             "(WARPSTEP_CUDART=FILE; PyPI's nvidia-cuda-runtime has it), or use a build of it with the shared runtime "
-             "or with symbols (docs/exec.md)", path);
+             "and will fail: a CUDA runtime that is stripped is inside, and no libcudart_static.a at hand is of its "
+             "version; name one (WARPSTEP_CUDART=FILE; PyPI's nvidia-cuda-runtime has each release's, but not those of "
+             "NVIDIA's cuDNN, cuFFT and nvJPEG), or use a build of it with the shared runtime or with symbols "
+             "(docs/exec.md)", path);
   pthread_mutex_unlock(&s->lock);
 }
 
