@@ -98,8 +98,8 @@ enum { INST_MAX_SRC = 8, INST_MAX_DST = 4, INST_MAX_LIMITS = 3, SB_NONE = 7, SB_
 enum { SB_GMMA = SB_COUNT, DEP_COUNTERS };
 
 /* An instruction that drains (INST_DRAINS) has no counter in its word. It counts in the last one, beside those that
- * name it. */
-enum { SB_DRAIN = SB_COUNT - 1 };
+ * name it. Groups of asynchronous copies that close without one (sass/timing.c) count in the first. */
+enum { SB_DRAIN = SB_COUNT - 1, SB_COPIES = 0 };
 
 /* Control information (Huerta et al., MICRO 2025). */
 struct inst_ctrl {

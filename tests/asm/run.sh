@@ -102,6 +102,13 @@ for mode in check emulate; do
   THREADS=512 drained doubles $mode # a queue at the SM's FP64 unit
 done
 
+# Groups of copies: DEPBAR waits for one that was closed without a counter as for one with SB0.
+got=$(run drain copies --print-buf out:1) want=$(run drain copies_named --print-buf out:1)
+if [[ $got = 'out[0..0] = '[1-9]* && $got = "$want" ]]; then why=''; else why="printed '$got', with a counter '$want'"; fi
+verdict "drain copies" "$why"
+why=$(THREADS=64 run drain copies --check racecheck | grep -m 1 -i 'race reported\|was not waited')
+verdict "drain copies, races" "$why"
+
 # The same with the register values of silicon: Listing 2 (R5 = 2 and 6, here as FP32), Listing 3 (a fault).
 emulated() { # FILE KERNEL WORD WANT
   local got

@@ -226,9 +226,9 @@ int sass_print(const struct sass_inst *s, const struct inst *t, bool with_ctrl, 
                size_t size);
 /* The mnemonic with all modifiers: "LDG.E.64.CONSTANT". */
 int sass_print_mnemonic(const struct sass_inst *, char *buf, size_t size);
-/* CuAssembler's notation of the control information: [B------:R-:W0:-:S04]. */
 /* The control information that the word has. That of its inst is what it does: see SB_DRAIN. */
 struct inst_ctrl sass_ctrl(struct word128);
+/* CuAssembler's notation of the control information: [B------:R-:W0:-:S04]. */
 int sass_print_ctrl(const struct inst_ctrl *c, char *buf, size_t size);
 
 /* Mnemonic without modifiers ("IMAD.WIDE") of a struct inst's mnemonic id; "?" for undecoded. */

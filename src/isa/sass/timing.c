@@ -171,13 +171,17 @@ static void fill_hold(const struct sass_inst *s, struct inst *t)
   }
 }
 
-/* Stall 0 with yield on something whose time the compiler does not know, and no counter. Code of -G from nvcc 13.5 has
- * nothing else: loads, too, whose results the next instruction reads. */
+/* Stall 0 with yield and no counter: code of -G from nvcc 13.5 has nothing else. */
+static bool has_no_bits(const struct inst_ctrl *c)
+{
+  return !c->stall && c->yield && c->write_sb == SB_NONE && c->read_sb == SB_NONE;
+}
+
+/* So it is on something whose time the compiler does not know: loads, too, whose results the next instruction reads. */
 static bool drains(const struct inst *t)
 {
-  const struct inst_ctrl *c = &t->ctrl;
   bool varies = t->pipe == PIPE_MEM || t->pipe == PIPE_SFU || t->pipe == PIPE_FP64 || t->flags & INST_TMEM;
-  return varies && !c->stall && c->yield && c->write_sb == SB_NONE && c->read_sb == SB_NONE;
+  return varies && has_no_bits(&t->ctrl);
 }
 
 static void drain(struct inst *t)
@@ -203,4 +207,6 @@ void sass_fill_timing(const struct sass_inst *s, struct inst *t)
   if (t->flags & INST_TMEM) fill_tmem(s, t);
   if (reads_clock(s)) t->flags |= INST_CLOCK;
   if (drains(t)) drain(t);
+  /* What waits for the group in such code is DEPBAR, by this counter. */
+  if (t->flags & INST_LDGDEPBAR && has_no_bits(&t->ctrl)) t->ctrl.write_sb = SB_COPIES;
 }
