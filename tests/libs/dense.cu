@@ -523,6 +523,12 @@ static void others(cusolverDnHandle_t h)
                !cusolverDnXpotrs(h, params, CUBLAS_FILL_MODE_LOWER, 2, 1, CUDA_R_64F, b, 2, CUDA_R_64F, x, 2, info);
   const std::vector<double> l = host(b, 4), y = host(x, 2);
   check(right && l[0] == 2 && l[1] == 1 && l[3] == 2 && fabs(4 * y[0] + 2 * y[1] - 8) < 1e-14 && fabs(2 * y[0] + 5 * y[1] - 14) < 1e-14, "Xpotrf, Xpotrs");
+  const int64_t large = int64_t(1) << 31;
+  check(cusolverDnXgetrf_bufferSize(h, params, 2, large, CUDA_R_64F, b, 2, CUDA_R_64F, &on_device, &on_host) == CUSOLVER_STATUS_NOT_SUPPORTED &&
+          cusolverDnXgetrf_bufferSize(h, params, large, 2, CUDA_R_64F, b, large, CUDA_R_64F, &on_device, &on_host) == CUSOLVER_STATUS_NOT_SUPPORTED, "Xgetrf, too many rows or columns");
+  check(!cusolverDnSetAdvOptions(params, CUSOLVERDN_GETRF, CUSOLVER_ALG_1) &&
+          cusolverDnSetAdvOptions(params, CUSOLVERDN_GETRF, (cusolverAlgMode_t)3) == CUSOLVER_STATUS_INVALID_VALUE &&
+          cusolverDnSetAdvOptions(params, (cusolverDnFunction_t)3, CUSOLVER_ALG_0) == CUSOLVER_STATUS_INVALID_VALUE, "options");
   cusolverDnDestroyParams(params);
 }
 

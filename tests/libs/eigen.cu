@@ -674,6 +674,8 @@ static void others(cusolverDnHandle_t h, cublasHandle_t blas)
   check(cublasDgetrsBatched(blas, CUBLAS_OP_N, 2, 1, (const double *const *)at, 1, pivots, at, 2, &info, 2) == CUBLAS_STATUS_INVALID_VALUE && info == -5, "a short leading dimension");
   check(cublasDgelsBatched(blas, CUBLAS_OP_N, 2, 3, 1, at, 2, at, 2, &info, nullptr, 1) == CUBLAS_STATUS_NOT_SUPPORTED, "fewer rows than columns");
   check(cusolverDnDgesvd_bufferSize(h, 2, 3, &words) == CUSOLVER_STATUS_INVALID_VALUE, "gesvd of a flat matrix");
+  for (int n : {1 << 25, 2147483647}) // the squares of the second one are 2^63 but for little
+    check(cusolverDnDsygvd_bufferSize(h, CUSOLVER_EIG_TYPE_1, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER, n, a, n, a, n, work, &words) == CUSOLVER_STATUS_NOT_SUPPORTED, "sygvd, too many rows");
   check(cusolverDnDsytrf(h, CUBLAS_FILL_MODE_LOWER, 2, a + 4, 2, pivots, work, 1, infos) == 0 && info_of(infos) == 1, "LDL of zeros");
 }
 

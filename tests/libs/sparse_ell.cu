@@ -404,6 +404,9 @@ static void refusals(cusparseHandle_t h)
   check(cusparseSDDMM(h, none, none, &one, d, d, &one, e, CUDA_R_32F, CUSPARSE_SDDMM_ALG_DEFAULT, nullptr) == CUSPARSE_STATUS_NOT_SUPPORTED, "samples in ELL");
   check(cusparseCreateBlockedEll(&bad, 9, 10, 2, 4, p, p, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F) == CUSPARSE_STATUS_INVALID_VALUE, "half a block");
   check(cusparseCreateBsr(&bad, INT64_MAX / 2, 10, 4, 4, 4, p, p, p, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F, CUSPARSE_ORDER_ROW) == CUSPARSE_STATUS_NOT_SUPPORTED, "too many rows");
+  check(cusparseCreateBsr(&bad, 0, 4, int64_t(1) << 40, 1 << 30, 1, p, p, p, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F, CUSPARSE_ORDER_ROW) == CUSPARSE_STATUS_INVALID_VALUE, "blocks of no rows");
+  check(cusparseCreateBlockedEll(&bad, 8, 8, 2, 4, p, p, (cusparseIndexType_t)9, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F) == CUSPARSE_STATUS_INVALID_VALUE, "no type of indices");
+  check(cusparseCreateBlockedEll(&bad, 8, 8, 2, 4, p, p, CUSPARSE_INDEX_16U, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F) == CUSPARSE_STATUS_NOT_SUPPORTED, "indices of 16 bits");
   int64_t rows, cols, side, width;
   void *index, *values;
   cusparseIndexType_t it;

@@ -5,6 +5,7 @@
 
 #include "libs/cusolver/solver_blocks.h"
 
+enum { MOST_ROWS = 1 << 24 };
 enum { A_IS_B = 1, AB_IS = 2, BA_IS = 3 }; /* cusolverEigType_t: A x = w B x, A B x = w x, B A x = w x */
 
 typedef blas_status product_function(struct blas *, int, int, int64_t, int64_t, int64_t, const void *, const void *,
@@ -48,7 +49,8 @@ static solver_status room(const struct solver *h, const struct generalised *g, i
 {
   if (!solver_handle_is(h)) return SOLVER_NOT_INITIALIZED;
   if (!good(g) || !words) return SOLVER_INVALID_VALUE;
-  const int64_t elements = 2 * g->n * g->n + solver_eigen_elements(g->n);
+  const bool large = g->n > MOST_ROWS; /* whose squares could not be added up */
+  const int64_t elements = large ? INT64_MAX : 2 * g->n * g->n + solver_eigen_elements(g->n);
   if (elements > INT_MAX) return solver_refuse("cusolverDn?sygvd", "so large matrices");
   *words = (int)elements;
   return SOLVER_SUCCESS;

@@ -14,12 +14,22 @@ static int type_of(int data, int other)
 
 static bool good(int t, int64_t m, int64_t n, int64_t lda)
 {
-  return t >= 0 && m >= 0 && n >= 0 && lda >= (m > 1 ? m : 1) && m <= INT32_MAX;
+  return t >= 0 && m >= 0 && n >= 0 && lda >= (m > 1 ? m : 1);
 }
 
+/* Pivots of 32 bits, and elements that can be counted. */
+static solver_status check_size(int64_t m, int64_t n, const char *function)
+{
+  const bool large = m > INT32_MAX || n > INT32_MAX;
+  return large ? solver_refuse(function, "2^31 rows or columns") : SOLVER_SUCCESS;
+}
+
+/* Of each function there is one algorithm, whichever is asked for. */
 PUBLIC solver_status cusolverDnSetAdvOptions(void *params, int function, int algorithm)
 {
-  return params && function >= 0 && algorithm >= 0 ? SOLVER_SUCCESS : SOLVER_INVALID_VALUE; /* there is one of each */
+  enum { FUNCTIONS = 3, ALGORITHMS = 3 }; /* cusolverDnFunction_t, cusolverAlgMode_t: from 0 */
+  const bool known = (unsigned)function < FUNCTIONS && (unsigned)algorithm < ALGORITHMS;
+  return params && known ? SOLVER_SUCCESS : SOLVER_INVALID_VALUE;
 }
 
 PUBLIC solver_status cusolverDnXgetrf_bufferSize(const struct solver *h, void *params, int64_t m, int64_t n, int data,
@@ -28,6 +38,8 @@ PUBLIC solver_status cusolverDnXgetrf_bufferSize(const struct solver *h, void *p
   (void)params, (void)a;
   if (!solver_handle_is(h)) return SOLVER_NOT_INITIALIZED;
   if (!good(type_of(data, compute), m, n, lda) || !device || !host) return SOLVER_INVALID_VALUE;
+  const solver_status status = check_size(m, n, __func__);
+  if (status != SOLVER_SUCCESS) return status;
   *device = ((size_t)least(m, n) + 1) * sizeof(int32_t);
   *host = 0;
   return SOLVER_SUCCESS;
@@ -40,10 +52,12 @@ PUBLIC solver_status cusolverDnXgetrf(struct solver *h, void *params, int64_t m,
   const int t = type_of(data, compute);
   if (!solver_handle_is(h)) return SOLVER_NOT_INITIALIZED;
   if (!good(t, m, n, lda) || !info) return SOLVER_INVALID_VALUE;
+  solver_status status = check_size(m, n, __func__);
+  if (status != SOLVER_SUCCESS) return status;
   const int64_t k = least(m, n);
   if (pivots && (!work || bytes < (size_t)k * sizeof(int32_t))) return SOLVER_INVALID_VALUE;
   const struct ws_solve_args s = {.m = m, .n = n, .lda = lda, .a = a, .pivots = pivots ? work : NULL, .info = info};
-  const solver_status status = solver_lu(h, t, &s);
+  status = solver_lu(h, t, &s);
   if (status != SOLVER_SUCCESS || !pivots || !k) return status;
   const bool ok = !cuMemsetD32Async((uint64_t)(uintptr_t)pivots, 0, 2 * (size_t)k, h->stream) &&
                   !cudaMemcpy2DAsync(pivots, 8, work, 4, 4, (size_t)k, DEVICE_TO_DEVICE, h->stream);
@@ -73,6 +87,8 @@ PUBLIC solver_status cusolverDnXgetrs(struct solver *h, void *params, int op, in
   const int t = type_of(data, data_b);
   if (!solver_handle_is(h)) return SOLVER_NOT_INITIALIZED;
   if (!good(t, n, n, lda) || !good(t, n, sides, ldb) || (unsigned)op > WS_SOLVE_C) return SOLVER_INVALID_VALUE;
+  const solver_status status = check_size(n, sides, __func__);
+  if (status != SOLVER_SUCCESS) return status;
   struct ws_solve_args s = {.n = n, .lda = lda, .ldb = ldb, .a = (void *)(uintptr_t)a, .b = b, .op = op, .info = info};
   if (pivots && n) {
     if (!take_room(h, n)) return SOLVER_ALLOC_FAILED;

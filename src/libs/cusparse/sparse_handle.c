@@ -146,13 +146,15 @@ SAID(FillMode, 1, 1)
 SAID(DiagType, 2, 1)
 SAID(IndexBase, 3, 1)
 
-static sparse_status create(struct sparse_matrix **out, struct sparse_matrix m)
+static bool is_index(int type) { return type >= SPARSE_INDEX_16 && type <= SPARSE_INDEX_64; }
+
+static sparse_status create(struct sparse_matrix **out, struct sparse_matrix m, const char *function)
 {
-  const bool types = (m.offset_type == SPARSE_INDEX_32 || m.offset_type == SPARSE_INDEX_64) &&
-                     (m.index_type == SPARSE_INDEX_32 || m.index_type == SPARSE_INDEX_64);
+  const bool narrow = m.offset_type == SPARSE_INDEX_16 || m.index_type == SPARSE_INDEX_16;
   if (!out || m.rows < 0 || m.cols < 0 || m.count < 0 || (m.base != 0 && m.base != 1)) return SPARSE_INVALID_VALUE;
   if (m.rows && m.cols && m.count / m.rows > m.cols) return SPARSE_INVALID_VALUE;
-  if (!types) return sparse_refuse("cusparseCreateCsr", "indices of 16 bits");
+  if (!is_index(m.offset_type) || !is_index(m.index_type)) return SPARSE_INVALID_VALUE;
+  if (narrow) return sparse_refuse(function, "indices of 16 bits");
   *out = malloc(sizeof **out);
   if (!*out) return SPARSE_ALLOC_FAILED;
   m.magic = SPARSE, m.batch = 1;
@@ -166,7 +168,8 @@ static sparse_status create(struct sparse_matrix **out, struct sparse_matrix m)
   {                                                                                                                    \
     return create(out, (struct sparse_matrix){.format = f, .rows = rows, .cols = cols, .count = nnz, .base = base,     \
                                               .offsets = offsets, .indices = indices, .values = values,                \
-                                              .offset_type = ot, .index_type = index_type, .value_type = type});       \
+                                              .offset_type = ot, .index_type = index_type, .value_type = type},        \
+                  __func__);                                                                                           \
   }
 #define TWO_TYPES int offset_type, int index_type
 CREATE(Csr, FORMAT_CSR, TWO_TYPES, offset_type)
@@ -189,7 +192,8 @@ PUBLIC sparse_status cusparseCreateBlockedEll(struct sparse_matrix **out, int64_
   return create(out, (struct sparse_matrix){.format = FORMAT_BLOCKED_ELL, .rows = rows, .cols = cols, .base = base,
                                             .count = rows * width, .indices = indices, .values = values,
                                             .offset_type = index_type, .index_type = index_type, .value_type = type,
-                                            .block_rows = side, .block_cols = side, .width = width});
+                                            .block_rows = side, .block_cols = side, .width = width},
+                __func__);
 }
 PUBLIC sparse_status cusparseCreateConstBlockedEll(struct sparse_matrix **out, int64_t rows, int64_t cols,
                                                    int64_t side, int64_t width, void *indices, void *values,
@@ -208,7 +212,8 @@ PUBLIC sparse_status cusparseCreateSlicedEll(struct sparse_matrix **out, int64_t
   return create(out, (struct sparse_matrix){.format = FORMAT_SLICED_ELL, .rows = rows, .cols = cols, .count = nnz,
                                             .base = base, .offsets = offsets, .indices = indices, .values = values,
                                             .offset_type = offset_type, .index_type = index_type, .value_type = type,
-                                            .block_rows = slice, .block_cols = 1, .stored = size});
+                                            .block_rows = slice, .block_cols = 1, .stored = size},
+                __func__);
 }
 PUBLIC sparse_status cusparseCreateConstSlicedEll(struct sparse_matrix **out, int64_t rows, int64_t cols, int64_t nnz,
                                                   int64_t size, int64_t slice, void *offsets, void *indices,
@@ -226,12 +231,13 @@ PUBLIC sparse_status cusparseCreateBsr(struct sparse_matrix **out, int64_t rows,
   if (order != SPARSE_ORDER_COL && order != SPARSE_ORDER_ROW) return SPARSE_INVALID_VALUE;
   if (rows > MOST_LINES / block_rows || cols > MOST_LINES / block_cols)
     return sparse_refuse(__func__, "2^31 rows or columns");
-  if (rows && cols && blocks / rows > cols) return SPARSE_INVALID_VALUE;
+  if (blocks > rows * cols) return SPARSE_INVALID_VALUE;
   return create(out, (struct sparse_matrix){.format = FORMAT_BSR, .rows = rows * block_rows, .cols = cols * block_cols,
                                             .count = blocks * block_rows * block_cols, .base = base,
                                             .offsets = offsets, .indices = indices, .values = values,
                                             .offset_type = offset_type, .index_type = index_type, .value_type = type,
-                                            .block_rows = block_rows, .block_cols = block_cols, .order = order});
+                                            .block_rows = block_rows, .block_cols = block_cols, .order = order},
+                __func__);
 }
 PUBLIC sparse_status cusparseCreateConstBsr(struct sparse_matrix **out, int64_t rows, int64_t cols, int64_t blocks,
                                             int64_t block_rows, int64_t block_cols, void *offsets, void *indices,

@@ -86,12 +86,13 @@ static sparse_status solve(struct sparse_handle *h, const struct system *s, cons
   return ok ? SPARSE_SUCCESS : SPARSE_EXECUTION_FAILED;
 }
 
-/* Bytes for values; what follows them is aligned. */
+/* Values, with the padding of slices. */
 static int64_t stored(const struct sparse_matrix *a)
 {
   return a->format == FORMAT_SLICED_ELL ? a->stored : a->count;
 }
 
+/* Bytes for values; what follows them is aligned. */
 static size_t value_room(const struct sparse_matrix *a)
 {
   return ((size_t)stored(a) * (size_t)sparse_value_bytes(a->value_type) + 15) / 16 * 16;

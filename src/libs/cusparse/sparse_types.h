@@ -25,7 +25,7 @@ typedef enum {
 
 enum { FORMAT_CSR = 1, FORMAT_CSC = 2, FORMAT_COO = 3, FORMAT_BLOCKED_ELL = 5, FORMAT_BSR = 6, FORMAT_SLICED_ELL = 7 };
 enum { SPARSE_ORDER_COL = 1, SPARSE_ORDER_ROW = 2 };
-enum { SPARSE_INDEX_32 = 2, SPARSE_INDEX_64 = 3 };
+enum { SPARSE_INDEX_16 = 1, SPARSE_INDEX_32 = 2, SPARSE_INDEX_64 = 3 };
 enum { SPARSE_OP_N, SPARSE_OP_T, SPARSE_OP_C, SPARSE_OPS };
 enum { SPARSE_ATTRIBUTES = 2 /* fill mode, kind of diagonal */, SPARSE_VERSION = 12600 };
 /* cudaDataType */
