@@ -360,11 +360,14 @@ struct writer {
   struct piece stage[STAGE__N], wait[WARP_STATE__N]; /* what ends the line of one */
 };
 
-static void control_text(const struct inst_ctrl *c, char *buf, size_t size)
+static void control_text(const struct inst *in, char *buf, size_t size)
 {
+  const struct inst_ctrl *c = &in->ctrl;
   size_t n = (size_t)snprintf(buf, size, "stall %u%s", c->stall, c->yield ? ", yield" : "");
-  if (c->write_sb != SB_NONE) n += (size_t)snprintf(buf + n, size - n, ", result SB%u", c->write_sb);
-  if (c->read_sb != SB_NONE) n += (size_t)snprintf(buf + n, size - n, ", sources SB%u", c->read_sb);
+  if (in->flags & INST_DRAINS) n += (size_t)snprintf(buf + n, size - n, " until it is done");
+  else if (c->write_sb != SB_NONE) n += (size_t)snprintf(buf + n, size - n, ", result SB%u", c->write_sb);
+  if (c->read_sb != SB_NONE && !(in->flags & INST_DRAINS))
+    n += (size_t)snprintf(buf + n, size - n, ", sources SB%u", c->read_sb);
   for (unsigned sb = 0; sb < SB_COUNT; sb++)
     if (c->wait >> sb & 1) n += (size_t)snprintf(buf + n, size - n, ", waits SB%u", sb);
 }
@@ -378,7 +381,7 @@ static const struct said *said_of(const struct writer *w, const struct inst *ins
   if (s->all) return s;
   module_where(w->report->module, inst->pc, where, sizeof where);
   report_inst_text(w->report, inst->pc, text, sizeof text);
-  control_text(&inst->ctrl, control, sizeof control);
+  control_text(inst, control, sizeof control);
   s->all = mem_alloc(ROOM + 64);
   s->label = (uint16_t)sprintf(s->all, "%s\n", text);
   s->where = (uint16_t)sprintf(s->all + s->label, "\t1\t%s", where);
