@@ -108,6 +108,9 @@ if [[ $got = 'out[0..0] = '[1-9]* && $got = "$want" ]]; then why=''; else why="p
 verdict "drain copies" "$why"
 why=$(THREADS=64 run drain copies --check racecheck | grep -m 1 -i 'race reported\|was not waited')
 verdict "drain copies, races" "$why"
+run drain strong --pipeline "$out/drain.kanata" >/dev/null
+grep -q 'control bits: stall 0, yield until it is done$' "$out/drain.kanata" && why='' || why="the pipeline's text names counters"
+verdict "drain pipeline" "$why"
 
 # The same with the register values of silicon: Listing 2 (R5 = 2 and 6, here as FP32), Listing 3 (a fault).
 emulated() { # FILE KERNEL WORD WANT
