@@ -97,6 +97,14 @@ static bool place_bank(struct module *m, const struct elf_section *s, const char
   return true;
 }
 
+/* `bytes` of shared memory of a linked kernel, at whose start the system's are. */
+static void share(const struct module *m, struct module_kernel *kernel, uint32_t bytes)
+{
+  uint32_t reserved = m->target->shared_reserved;
+  kernel->shared_reserved = bytes < reserved ? bytes : reserved;
+  kernel->shared_static = bytes - kernel->shared_reserved;
+}
+
 static bool place_shared(struct module *m, const struct elf_section *s, const char *kernel,
                          struct place *p, struct err *e)
 {
@@ -107,10 +115,23 @@ static bool place_shared(struct module *m, const struct elf_section *s, const ch
     return err_set(e, "%s: damaged cubin: size of section %s; compile it again", m->name, s->name);
   *p = (struct place){ .kind = PLACE_SHARED, .kernel = k };
   if (m->elf.relocatable && k != ALL_KERNELS) m->own_shared[k] = true;
-  if (!m->elf.relocatable) {
-    uint32_t bytes = (uint32_t)s->size, reserved = m->target->shared_reserved;
-    m->kernel[k].shared_reserved = bytes < reserved ? bytes : reserved;
-    m->kernel[k].shared_static = bytes - m->kernel[k].shared_reserved;
+  if (!m->elf.relocatable) share(m, &m->kernel[k], (uint32_t)s->size);
+  return true;
+}
+
+/* .nv_debug.shared (-G): the section of `extern __shared__` arrays. In a linked file its size is where they begin. Kernels that only hand such an array on to functions have no other section:
+ * nvcc 13.5 leaves out the .nv.shared.KERNEL that 13.0 writes. */
+static bool place_debug_shared(struct module *m, const struct elf_section *s, struct place *p, struct err *e)
+{
+  if (m->elf.relocatable) {
+    *p = (struct place){ .kind = PLACE_SHARED, .kernel = ALL_KERNELS };
+    return true;
+  }
+  if (s->size > MODULE_SHARED_LIMIT)
+    return err_set(e, "%s: damaged cubin: size of section %s; compile it again", m->name, s->name);
+  for (unsigned k = 0; k < m->n_kernels; k++) {
+    struct module_kernel *kernel = &m->kernel[k];
+    if (!kernel->shared_reserved && !kernel->shared_static) share(m, kernel, (uint32_t)s->size);
   }
   return true;
 }
@@ -128,8 +149,8 @@ static bool place_sections(struct module *m, struct err *e)
       TRY(place_bank(m, s, rest, p, e));
     else if ((rest = after(s->name, ".nv.shared.")))
       TRY(place_shared(m, s, rest, p, e));
-    else if (m->elf.relocatable && strcmp(s->name, ".nv_debug.shared") == 0)
-      *p = (struct place){ .kind = PLACE_SHARED, .kernel = ALL_KERNELS };
+    else if (strcmp(s->name, ".nv_debug.shared") == 0)
+      TRY(place_debug_shared(m, s, p, e));
   }
   return true;
 }

@@ -21,7 +21,8 @@ void fuzz_decode(const uint8_t *data, size_t size)
     bool ok = sass_decode(sm, w, 0x10000 + at - 1, &s, &t, &e);
     BUG_ON(!ok && e.msg[0] == '\0');
     if (!ok) continue;
-    struct word128 again = sass_encode(&s, &t.ctrl);
+    const struct inst_ctrl c = sass_ctrl(w);
+    struct word128 again = sass_encode(&s, &c);
     BUG_ON(again.lo != w.lo || again.hi != w.hi);
     sass_print(&s, &t, true, text, sizeof text);
     sass_atom_type(&s);

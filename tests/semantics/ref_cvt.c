@@ -266,7 +266,7 @@ static bool pack_f8(struct num *n, const struct ref_in *in, struct ref_out *o)
     const struct pack_source p = pack_source(in, i);
     uint32_t low = to_f8(n, p.v[0], p.f, f, clamp, slice_of(in, i, true, false));
     uint32_t high = to_f8(n, p.v[1], p.f, f, clamp, slice_of(in, i, false, false));
-    o->d[0][i] = in->src[2][0][i] << 16 | high << 8 | low;
+    o->d[0][i] = in->src[2][0][i] >> (get(in, FLD_F8_C_UPPER) ? 16 : 0) << 16 | high << 8 | low;
   }
   return get(in, FLD_F2FP_SATFINITE);
 }

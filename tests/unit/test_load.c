@@ -494,6 +494,18 @@ static void test_object_needs(void **state)
   check_object(120);
 }
 
+/* The array is behind what the system keeps, as the file's symbol says (0x400), also where the kernel has no section of its own. */
+static void test_debug_shared(void **state)
+{
+  (void)state;
+  struct module *m = load(DATA "/debug_shared.sm_90.cubin");
+  const struct module_kernel *k = module_kernel(m, "debug_shared", NULL);
+  assert_non_null(k);
+  assert_int_equal(k->shared_reserved, 0x400);
+  assert_int_equal(k->shared_static, 0);
+  module_free(m);
+}
+
 /* linked.cu before nvlink: function pointers and variables are where they are after it. */
 static void test_object_pointers(void **state)
 {
@@ -668,7 +680,7 @@ int main(void)
       cmocka_unit_test(test_file_errors),   cmocka_unit_test(test_kernel_names),
       cmocka_unit_test(test_reloc_errors),  cmocka_unit_test(test_generations),
       cmocka_unit_test(test_object_needs),  cmocka_unit_test(test_object_pointers),
-      cmocka_unit_test(test_object_errors),
+      cmocka_unit_test(test_object_errors), cmocka_unit_test(test_debug_shared),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,7 +27,8 @@ static void check_word(const char *path, unsigned sm, uint64_t pc, struct word12
   char text[256];
   if (!sass_decode(sm, w, pc, &s, &t, &e))
     fail_msg("%s 0x%llx: %s", path, (unsigned long long)pc, e.msg);
-  struct word128 back = sass_encode(&s, &t.ctrl);
+  const struct inst_ctrl c = sass_ctrl(w);
+  struct word128 back = sass_encode(&s, &c);
   assert_int_equal(back.lo, w.lo);
   assert_int_equal(back.hi, w.hi);
   assert_true(sass_print(&s, &t, true, text, sizeof text) > 20);

@@ -22,7 +22,7 @@ enum {
 /* u->imm */
 enum { RELU = 1 << 0, SATFINITE = 1 << 1, E4M3 = 1 << 2, UPPER = 1 << 3, FROM_F32 = 1 << 4,
        TO_ZERO = 1 << 5, E2M3 = 1 << 6, STOCHASTIC = 1 << 7, TO_BF16 = 1 << 8, FROM_BF16 = 1 << 9,
-       ODD = 1 << 10 };
+       ODD = 1 << 10, UPPER_C = 1 << 11 };
 
 /* One lane: values of a, b, c and u->imm. */
 typedef uint32_t lane_fn(uint32_t a, uint32_t b, uint32_t c, uint32_t imm);
@@ -135,6 +135,7 @@ static uint32_t to_f8(uint32_t a, uint32_t b, uint32_t c, uint32_t imm)
   const struct operands v = operands(a, b, imm);
   struct rounding r[2];
   slices(c, imm, false, r);
+  if (imm & UPPER_C) c >>= 16;
   return c << 16 | f8_from_f32(v.high, imm, &r[0]) << 8 | f8_from_f32(v.low, imm, &r[1]);
 }
 
@@ -334,6 +335,7 @@ static uop_fn *pick_pack(const struct sass_inst *s, struct uop *u)
   switch (sass_get(s, FLD_F2FP_KIND)) {
   case KIND_F8:
     if (sass_get(s, FLD_F8_FORMAT)) u->imm |= E4M3;
+    if (sass_get(s, FLD_F8_C_UPPER)) u->imm |= UPPER_C;
     return do_to_f8;
   case KIND_F4: return sass_get(s, FLD_F4_FORMAT) == E2M1_CODE ? do_to_f4 : NULL;
   case KIND_F6:
@@ -371,9 +373,9 @@ static uop_fn *pick_narrow(const struct sass_inst *s, struct uop *u)
 /* Formats with 8 and 16 bits are sem_conv.c's, but for 8 with the upper half of c. */
 static uop_fn *pick_i2ip(const struct sass_inst *s, struct uop *u)
 {
-  enum { U16 = 2, U2 = 4, U4 = 6, KEEP_28 = 3, KEEP_24 = 2, UPPER_C = 1 };
+  enum { U16 = 2, U2 = 4, U4 = 6, KEEP_28 = 3, KEEP_24 = 2, KEEP_16 = 1 };
   unsigned format = (unsigned)sass_get(s, FLD_I2IP_FMT), keep = (unsigned)sass_get(s, FLD_I2IP_C);
-  if (format < U16 && keep == UPPER_C) {
+  if (format < U16 && keep == KEEP_16) {
     u->imm = 8u | (format & 1) << 8 | 1u << 9;
     return do_pack_int;
   }

@@ -145,7 +145,7 @@ static bool lepc(struct func_warp *w, const struct uop *u, uint32_t m, struct ef
 {
   (void)f;
   uint64_t pc = e->pc;
-  if (u->imm) pc += 16 + (uint64_t)bits_sext(sass_get(u->s, FLD_TARGET_LEPC), 56);
+  if (u->imm) pc += 16 + (uint64_t)u->s->offset;
   uint32_t t[2 * LANES];
   for (unsigned i = 0; i < LANES; i++) lane_put64(t, i, pc);
   row_blend(row_dst(w, u->d), t, 2, m);

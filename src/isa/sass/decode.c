@@ -319,7 +319,7 @@ static void op_target(struct sass_inst *s, unsigned op, unsigned field)
 static void op_lepc_target(struct sass_inst *s, unsigned op, unsigned field)
 {
   (void)op;
-  s->offset = (int64_t)sass_get(s, field);
+  s->offset = get_signed(s, field);
 }
 
 static void op_breg(struct sass_inst *s, unsigned op, unsigned field)

@@ -138,6 +138,7 @@ unsigned row_forms(const struct sass_row *row, unsigned sm)
 const struct row_suffix row_suffixes[] = {
   {FLD_F8_UPPER, OPD_B, {"", ".H1"}},
   {FLD_F8_BYTE, OPD_B, {"", "", ".H1", ".H1"}},
+  {FLD_F8_C_UPPER, OPD_C, {"", ".H1"}},
   {FLD_FH_UPPER_A, OPD_A, {"", ".H1"}},
   {FLD_FH_UPPER_B, OPD_B, {"", ".H1"}},
   {FLD_I2IP_C, OPD_C, {"", ".H1", ".24", ".28"}},

@@ -278,6 +278,14 @@ static void landed(struct hazard *h, unsigned warp, int reg, uint32_t seq, uint6
   }
 }
 
+/* Whether what comes next may overwrite its sources too early. Control transfers and WARPSYNC take their registers before the
+ * warp goes on (CUDA 12.0 overwrites WARPSYNC's mask in the next cycle, without a counter). */
+static bool reads_late(const struct params *p, const struct inst *in)
+{
+  if (in->pipe == PIPE_BRANCH && in->flags & (INST_BRANCH | INST_CONVERGE)) return false;
+  return variable_latency(p, in);
+}
+
 /* --- what the core says ----------------------------------------------------------------------- */
 
 void hazard_issue(struct hazard *h, unsigned warp, const struct inst *in, uint32_t seq, lane_mask active,
@@ -287,7 +295,7 @@ void hazard_issue(struct hazard *h, unsigned warp, const struct inst *in, uint32
   check_guard(h, warp, in, active, now);
   if (!exec) return;
   check_sources(h, warp, in, exec, now);
-  if (variable_latency(h->params, in)) note_reads(h, warp, in, exec, now);
+  if (reads_late(h->params, in)) note_reads(h, warp, in, exec, now);
   note_writes(h, warp, in, exec, now);
 }
 
