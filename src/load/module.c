@@ -119,8 +119,9 @@ static bool place_shared(struct module *m, const struct elf_section *s, const ch
   return true;
 }
 
-/* .nv_debug.shared (-G): the section of `extern __shared__` arrays. In a linked file its size is where they begin. Kernels that only hand such an array on to functions have no other section:
- * nvcc 13.5 leaves out the .nv.shared.KERNEL that 13.0 writes. */
+/* .nv_debug.shared (-G): the section of `extern __shared__` arrays. In a linked file its size is where they begin.
+ * Kernels that only hand such an array on to functions may have no other section: nvcc 13.5 leaves out the
+ * .nv.shared.KERNEL that 13.0 writes. */
 static bool place_debug_shared(struct module *m, const struct elf_section *s, struct place *p, struct err *e)
 {
   if (m->elf.relocatable) {

@@ -61,6 +61,12 @@ static const struct text_case texts[] = {
      "RET.ABS.NODEC R20 0x0 ;"},
     {90, 0x0, 0x4018000000057908, 0x000fc20000001800,
      "MUFU.RCP64H R5, 6 ;"},
+    /* nvcc 13.5, -G; the others beside them by nvdisasm */
+    {90, 0x0, 0x000000ff3e007224, 0x000fc000078e02ff, "IMAD.MOV R0, R62, RZ, RZ ;"},
+    {90, 0x0, 0x000000013e007824, 0x000fc000078e02ff, "IMAD.MOV R0, R62, 0x1, RZ ;"},
+    {90, 0x0, 0x00000003ff067824, 0x000fc000078e02ff, "IMAD.MOV R6, RZ, 0x3, RZ ;"},
+    {90, 0x0, 0x000000033e067824, 0x000fc000078e02ff, "IMAD R6, R62, 0x3, RZ ;"},
+    {90, 0x0, 0x000000013e067824, 0x000fc000078e0209, "IMAD.IADD R6, R62, 0x1, R9 ;"},
     /* CUDA 12.4 */
     {90, 0x0, 0x0000000cff0c723e, 0x004fca000480710c, "F2FP.SATFINITE.E4M3.F32.PACK_AB_MERGE_C R12, RZ, R12, R12.H1 ;"},
     {90, 0x1f0, 0x000000013014794e, 0x000fe40000000000, "LEPC R20, 0x330 ;"},

@@ -83,10 +83,12 @@ static const char *imad_alias(const struct sass_inst *s)
   if (s->sem != SEM_IMAD || sass_get(s, FLD_X)) return "";
   bool a_zero = a->kind == SRC_REG && a->index == SASS_RZ;
   bool b_zero = b->kind == SRC_REG && b->index == SASS_RZ;
-  if (a_zero && b_zero && c->kind != SRC_UREG) return ".MOV";
-  if (b->kind != SRC_IMM) return "";
-  if (b->imm == 1) return ".IADD";
   bool c_zero = c->kind == SRC_REG && c->index == SASS_RZ && !c->neg;
+  if (a_zero && b_zero && c->kind != SRC_UREG) return ".MOV";
+  if (c_zero && (b_zero || (a_zero && b->kind == SRC_REG))) return ".MOV";
+  if (b->kind != SRC_IMM) return "";
+  if (c_zero && (a_zero || b->imm <= 1)) return ".MOV";
+  if (b->imm == 1) return ".IADD";
   return c_zero && b->imm && !(b->imm & (b->imm - 1)) && b->imm != 0x10000 && b->imm >> 31 == 0 ? ".SHL" : "";
 }
 

@@ -278,8 +278,8 @@ static void landed(struct hazard *h, unsigned warp, int reg, uint32_t seq, uint6
   }
 }
 
-/* Whether what comes next may overwrite its sources too early. Control transfers and WARPSYNC take their registers before the
- * warp goes on (CUDA 12.0 overwrites WARPSYNC's mask in the next cycle, without a counter). */
+/* Whether what comes next may overwrite its sources too early. Control transfers and WARPSYNC take their registers
+ * before the warp goes on (CUDA 12.0 overwrites WARPSYNC's mask in the next cycle, without a counter). */
 static bool reads_late(const struct params *p, const struct inst *in)
 {
   if (in->pipe == PIPE_BRANCH && in->flags & (INST_BRANCH | INST_CONVERGE)) return false;
