@@ -127,9 +127,11 @@ int main(void)
 }
 END
 cd "$scratch" || exit 2
-"${CC:-cc}" -O2 -DNEWER=0 -DWORDS=250 -DPADDED=256 -I"$llmc" -o reference reference.c -lm 2>err &&
-  "${CC:-cc}" -O2 -DNEWER=1 -DWORDS=8200 -DPADDED=8320 -I"$llmc" -o reference_newer reference.c -lm 2>err ||
-  { echo "not ok llm.c: $(head -n 2 err)"; exit 1; }
+if ! "${CC:-cc}" -O2 -DNEWER=0 -DWORDS=250 -DPADDED=256 -I"$llmc" -o reference reference.c -lm 2>err ||
+  ! "${CC:-cc}" -O2 -DNEWER=1 -DWORDS=8200 -DPADDED=8320 -I"$llmc" -o reference_newer reference.c -lm 2>err; then
+  echo "not ok llm.c: $(head -n 2 err)"
+  exit 1
+fi
 mkdir -p dev/data/tinyshakespeare
 failed=0
 
