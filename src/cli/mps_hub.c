@@ -60,20 +60,22 @@ static void refuse(int fd)
   close(fd);
 }
 
-static void welcome(struct mps_hub *h)
+/* False: nobody has come. */
+static bool welcome(struct mps_hub *h)
 {
   struct ucred who;
   socklen_t n = sizeof who;
   unsigned i = 0;
   const int fd = accept4(h->listener, NULL, NULL, SOCK_CLOEXEC);
-  if (fd < 0) return;
+  if (fd < 0) return false;
   while (i < MPS_PROCESSES && !is_free(h, i)) i++;
   if (i == MPS_PROCESSES || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) != 0) {
     refuse(fd);
-    return;
+    return true;
   }
   h->end[i] = (struct end){.fd = fd, .process = who.pid};
   mps_server_come(h->server, i, who.pid);
+  return true;
 }
 
 static void send_to(void *ctx, unsigned i, const void *what, size_t bytes)
@@ -122,6 +124,7 @@ static bool hear(struct mps_hub *h, unsigned i)
 static bool hear_all(struct mps_hub *h)
 {
   bool any = false;
+  while (welcome(h)) any = true;
   for (unsigned i = 0; i < MPS_PROCESSES; i++)
     while (h->end[i].fd >= 0 && hear(h, i)) any = true;
   return any;
@@ -222,7 +225,7 @@ static void wait_for_more(struct mps_hub *h, bool look_again)
   struct pollfd p[MPS_PROCESSES + 1];
   const struct timespec soon = {.tv_nsec = LOOK_NS};
   const unsigned n = listen_to(h, p);
-  if (ppoll(p, n, look_again ? &soon : NULL, NULL) > 0 && p[0].revents) welcome(h);
+  ppoll(p, n, look_again ? &soon : NULL, NULL);
 }
 
 static void serve(int listener, pid_t root, const struct params *p, struct mps_way way, int page)

@@ -35,6 +35,8 @@ struct hub {
   struct user user[TIME_SLICES_MAX];
   struct time_slices slices;
   unsigned looks;  /* in vain, one behind the other */
+  unsigned quiet;  /* looks at which nobody ran, one behind the other */
+  bool joined;     /* somebody, since the last answer */
   bool told;
 };
 
@@ -47,20 +49,23 @@ static void drop(struct hub *h, struct user *u)
   u->fd = -1;
 }
 
-static void welcome(struct hub *h)
+/* False: nobody has come. */
+static bool welcome(struct hub *h)
 {
   struct ucred who;
   socklen_t n = sizeof who;
   const int fd = accept4(h->listener, NULL, NULL, SOCK_CLOEXEC);
-  if (fd < 0) return;
+  if (fd < 0) return false;
   unsigned i = 0;
   while (i < TIME_SLICES_MAX && h->user[i].fd >= 0) i++;
   if (i == TIME_SLICES_MAX || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) != 0) {
     fprintf(stderr, "warpstep: --share: more than %d processes have the GPU: this one has another\n", TIME_SLICES_MAX);
     close(fd);
-    return;
+    return true;
   }
   h->user[i] = (struct user){fd, who.pid, TIME_SLICES_NOBODY};
+  h->joined = true;
+  return true;
 }
 
 /* False: nothing is to be read, or it is gone. */
@@ -83,10 +88,11 @@ static bool hear(struct hub *h, struct user *u)
   return ok;
 }
 
-/* What they have said so far; whether anything. */
+/* Who has come and what they have said so far; whether anything. */
 static bool hear_all(struct hub *h)
 {
   bool any = false;
+  while (welcome(h)) any = true;
   for (unsigned i = 0; i < TIME_SLICES_MAX; i++)
     while (h->user[i].fd >= 0 && hear(h, &h->user[i])) any = true;
   return any;
@@ -134,13 +140,18 @@ static void tell_once(struct hub *h, pid_t running)
           "must sleep (docs/sharing.md)\n", (int)running);
 }
 
-/* False: it is too early. A process that was found asleep has sent before that what it has to say. */
+/* False: it is too early. A process that was found asleep has sent before that what it has to say. While processes
+ * come, it is looked for longer: one that starts may sleep for a file system's sake. */
 static bool try_to_answer(struct hub *h)
 {
+  enum { LOOKS = 1, LOOKS_WHILE_THEY_COME = 5 };
   const pid_t running = process_tree_running(h->root, known, h);
   if (running) tell_once(h, running);
-  if (running || hear_all(h)) return false;
-  h->looks = 0;
+  if (running || hear_all(h)) h->quiet = 0;
+  else h->quiet++;
+  if (h->quiet < (h->joined ? LOOKS_WHILE_THEY_COME : LOOKS)) return false;
+  h->looks = h->quiet = 0;
+  h->joined = false;
   answer(h);
   return true;
 }
@@ -150,7 +161,7 @@ static void wait_for_more(struct hub *h, bool look_again)
   struct pollfd p[TIME_SLICES_MAX + 1] = {{.fd = h->listener, .events = POLLIN}};
   const struct timespec soon = {.tv_nsec = LOOK_NS};
   for (unsigned i = 0; i < TIME_SLICES_MAX; i++) p[i + 1] = (struct pollfd){.fd = h->user[i].fd, .events = POLLIN};
-  if (ppoll(p, TIME_SLICES_MAX + 1, look_again ? &soon : NULL, NULL) > 0 && p[0].revents) welcome(h);
+  ppoll(p, TIME_SLICES_MAX + 1, look_again ? &soon : NULL, NULL);
 }
 
 static void serve(int listener, pid_t root)
