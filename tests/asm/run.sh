@@ -100,6 +100,7 @@ for mode in check emulate; do
   drained strong $mode
   drained weak $mode
   THREADS=512 drained doubles $mode # a queue at the SM's FP64 unit
+  THREADS=512 drained overwritten $mode # … and at its shared memory
 done
 
 # Groups of copies: DEPBAR waits for one that was closed without a counter as for one with SB0.
