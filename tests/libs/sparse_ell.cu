@@ -357,6 +357,7 @@ template <typename T> static void five_diagonals(cusparseHandle_t h, int m, int 
           const number t = number(d[k][i * batch + b]) * number(got[(i + k - 2) * batch + b]);
           sum += t, size += std::abs(t);
         }
+      right = right && !std::isnan(std::abs(sum)); // which the maximum would pass over
       largest = std::max(largest, std::abs(sum)), terms = std::max(terms, size);
     }
     // Givens' rotations are stable: what is left is some roundings of the largest terms (Higham, section 19.6), however large the condition.
