@@ -13,6 +13,12 @@
 #define ROWS_ARGS(a) (int)(a).o.size() - 1, (int)(a).c.size(), (a).d
 enum { LU, QR, CHOLESKY };
 
+// The larger one; what is no number is farther off than any, beside which std::max would keep the other.
+static double farther(double off, double by)
+{
+  return by <= off ? off : std::isnan(by) ? INFINITY : by;
+}
+
 template <typename T> struct native;
 template <> struct native<float> { typedef float v, real; };
 template <> struct native<double> { typedef double v, real; };
@@ -611,7 +617,7 @@ template <typename T> static factors<T> steps_of_lu(const rows<T> &a)
   for (int j = 0; j < n; j++) to[w.q[j]] = j;
   for (int i = 0; good && i < n; i++)
     for (int k = a.from(w.p[i]); k < a.from(w.p[i] + 1); k++) m[i * n + to[a.column(k)]] -= number(a.v[k]), most = std::max(most, std::abs(number(a.v[k])));
-  for (number v : m) off = std::max(off, std::abs(v));
+  for (number v : m) off = farther(off, std::abs(v));
   check(good && permutation(w.p) && permutation(w.q) && off <= 8 * n * type<T>::eps * most, "LU's factors");
   check(!cusolverSpDestroyCsrluInfoHost(info), "the end of LU");
   return w;
@@ -717,7 +723,7 @@ static void refactor(int batch, int format, int unit, bool from_device)
       for (int j = 0; j < n; j++) {
         double sum = m[f.p[i] * n + f.q[j]];
         for (int k = 0; k < n; k++) sum -= l[i * n + k] * u[k * n + j];
-        off = std::max(off, fabs(sum));
+        off = farther(off, fabs(sum));
       }
     check(good && off < 1e-11, "factors apart");
     free(lo), free(lc), free(lv), free(uo), free(uc), free(uv), free(mo), free(mc), free(mv);
