@@ -320,16 +320,17 @@ static struct arith half_arith(const struct ref_in *in, struct fmt f)
                                                      : FMA};
 }
 
-/* HADD2.F32: lower halves, widened (exact), or whole FP32 registers, added in FP32. Without .F32 an
- * FP32 source goes to FP16 toward zero (compiler output, __float2half_rz, sm_75). */
-static void hadd2_f32(struct num *n, const struct ref_in *in, struct ref_out *o)
+/* HADD2.F32, HMUL2.F32, HFMA2.F32: lower halves, widened (exact), or whole FP32 registers (HADD2), computed in FP32.
+ * Without .F32 an FP32 source goes to FP16 toward zero (compiler output, __float2half_rz, sm_75). */
+static void half_f32(struct num *n, const struct ref_in *in, struct ref_out *o)
 {
   struct arith a = half_arith(in, NUM_F32);
   const bool narrow = !get(in, FLD_HFMT);
   EACH_LANE
   {
-    uint64_t v[2];
-    for (unsigned k = 0; k < 2; k++) {
+    uint64_t v[3] = {0};
+    for (unsigned k = 0; k < 3; k++) {
+      if (in->s->src[k].kind == SRC_NONE) continue;
       if (swizzle(in, k) == SWZ_F32) {
         v[k] = f32_source(in, k, 0, i);
       } else {
@@ -338,7 +339,7 @@ static void hadd2_f32(struct num *n, const struct ref_in *in, struct ref_out *o)
         v[k] = num_to(n->r, mpfr_set(n->r, n->x, MPFR_RNDN), NUM_F32, MPFR_RNDN);
       }
     }
-    uint64_t r = compute(n, &a, v[0], v[1], 0);
+    uint64_t r = compute(n, &a, v[0], v[1], v[2]);
     if (narrow) {
       num_from(n->x, r, NUM_F32);
       mpfr_set_prec(n->r, NUM_F16.prec);
@@ -399,12 +400,14 @@ bool ref_half(const struct ref_in *in, struct ref_out *o)
 {
   const bool bf16 = get(in, FLD_HBF16) | get(in, FLD_HCMP_BF16);
   const struct fmt f = bf16 ? NUM_BF16 : NUM_F16;
-  bool wide = get(in, FLD_HFMT);
+  bool wide = get(in, FLD_HFMT), f32_source = false;
   bool known = true;
   struct num n;
   for (unsigned k = 0; k < 3; k++)
-    wide |= in->s->src[k].kind != SRC_NONE && swizzle(in, k) == SWZ_F32;
-  if (wide && in->sem != SEM_HADD2) return false;
+    f32_source |= in->s->src[k].kind != SRC_NONE && swizzle(in, k) == SWZ_F32;
+  if (f32_source && in->sem != SEM_HADD2) return false;
+  if (wide && (bf16 || get(in, FLD_HFMA_FMZ) == 2 || get(in, FLD_HFMA_RELU))) return false;
+  wide |= f32_source;
   num_init(&n);
   o->rows = 1;
   if (in->sem == SEM_HMNMX2 || in->sem == SEM_VHMNMX)
@@ -412,7 +415,7 @@ bool ref_half(const struct ref_in *in, struct ref_out *o)
   else if (in->sem == SEM_HSET2 || in->sem == SEM_HSETP2)
     half_compare(&n, in, o, f);
   else if (wide)
-    hadd2_f32(&n, in, o);
+    half_f32(&n, in, o);
   else
     half_arithmetic(&n, in, o, f);
   num_free(&n);

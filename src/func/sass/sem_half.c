@@ -198,9 +198,9 @@ LANE_HANDLER(hadd2_f32)
   return true;
 }
 
-/* HMUL2.F32: the product of the sources' half 0 as FP32, which holds it exactly (sm_75: the compiler
- * makes it of a multiplication in FP16 and a widening; that the product is not rounded to FP16 in
- * between is an assumption). */
+/* HMUL2.F32 and HFMA2.F32 (sm_70, 75): computed of the sources' half 0 in FP32, not rounded to FP16 in between:
+ * the compiler makes them of FP16 arithmetic and a widening, but where rounding is asked for (mul.rn.f16) it keeps
+ * both steps (compiler output, CUDA 13.0, sm_75). FP32 holds the product exactly. */
 LANE_HANDLER(hmul2_f32)
 {
   LANE_UNUSED;
@@ -213,6 +213,25 @@ LANE_HANDLER(hmul2_f32)
   LANE_ROWS(1, float x = bits_f32(f32_from_f16(HALF(a, lo, EXP_F16)));
             float y = bits_f32(f32_from_f16(HALF(b, lo, EXP_F16)));
             uint32_t r = f32_flush(f32_canon(x * y), mods.ftz); d[i] = f32_saturate(r, mods.sat););
+  return true;
+}
+
+LANE_HANDLER(hfma2_f32)
+{
+  LANE_UNUSED;
+  LANE_SRC(a);
+  LANE_SRC(b);
+  LANE_SRC(c);
+  HALF_SHIFTS(a, 0);
+  HALF_SHIFTS(b, 1);
+  HALF_SHIFTS(c, 2);
+  (void)hi_a, (void)hi_b, (void)hi_c;
+  const struct half_mods mods = half_mods(u->imm);
+  LANE_ROWS(1, float x = bits_f32(f32_from_f16(HALF(a, lo, EXP_F16)));
+            float y = bits_f32(f32_from_f16(HALF(b, lo, EXP_F16)));
+            float z = bits_f32(f32_from_f16(HALF(c, lo, EXP_F16)));
+            uint32_t r = f32_flush(f32_canon(fmaf(x, y, z)), mods.ftz);
+            d[i] = f32_saturate(r, mods.sat););
   return true;
 }
 
@@ -392,13 +411,19 @@ static void mods_to_f32(uint32_t *and_, uint32_t *xor_)
 
 static uop_fn *pick_hadd2_f32(const struct sass_inst *s, struct uop *u, uint32_t wide)
 {
-  if (s->sem == SEM_HMUL2 && !wide && !sass_get(s, FLD_HBF16) && !(u->imm & MOD_FMZ))
-    return hmul2_f32;
   if (s->sem != SEM_HADD2 || sass_get(s, FLD_HBF16)) return NULL;
   if (wide & 1) mods_to_f32(&u->a_and, &u->a_xor);
   if (wide & 2) mods_to_f32(&u->b_and, &u->b_xor);
   u->imm2 = wide;
   return hadd2_f32;
+}
+
+/* .F32: what BF16, .FMZ and .RELU would do with it is not known. */
+static uop_fn *pick_f32_result(const struct sass_inst *s, struct uop *u, uint32_t wide)
+{
+  if (s->sem == SEM_HADD2) return pick_hadd2_f32(s, u, wide);
+  if (wide || sass_get(s, FLD_HBF16) || (u->imm & (MOD_FMZ | MOD_RELU))) return NULL;
+  return s->sem == SEM_HMUL2 ? hmul2_f32 : hfma2_f32;
 }
 
 /* -0 * 0 + immediate, without a NaN in it. */
@@ -446,7 +471,7 @@ uop_fn *SEM_NAME(sem_half_part)(const struct sass_inst *s, struct uop *u)
   if (sass_get(s, FLD_HFMA_FMZ) == 3) return NULL;
   pick_swizzles(s, u, &wide);
   if (!pick_crossed(s, u)) return NULL;
-  if (sass_get(s, FLD_HFMT)) return pick_hadd2_f32(s, u, wide);
+  if (sass_get(s, FLD_HFMT)) return pick_f32_result(s, u, wide);
   /* sm_75 narrows FP32 to FP16 by adding it to -RZ; of a constant that is how it makes an FP16 one. */
   if ((wide == 1 && is_rz(&s->src[1])) || (wide == 2 && is_rz(&s->src[0]))) {
     uop_fn *fn = pick_hadd2_f32(s, u, wide);

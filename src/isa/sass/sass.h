@@ -49,7 +49,7 @@ enum sass_src_kind {
   SRC_CONST_UR, /* cx[UR[index]][imm]: bindless */
 };
 
-enum { SASS_RZ = 255, SASS_URZ = 255, SASS_PT = 7, SASS_MAX_FIELDS = 24 /* HFMA2's */ };
+enum { SASS_RZ = 255, SASS_URZ = 255, SASS_PT = 7, SASS_MAX_FIELDS = 25 /* HFMA2's */ };
 enum { SASS_CROSSED = 4 }; /* sass_src.swz: b of HFMA2 with its halves exchanged (.H0_NH1) */
 enum { SASS_UPPER_NEG = 4 }; /* sass_src.swz of an FP32 pair: the upper half has the other sign (.NP) */
 
