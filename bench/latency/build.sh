@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Rebuilds latency.sm_70.cubin with ptxas of CUDA 11.8, which tools/nvrtc/nvrtc_cubin.py fetches from PyPI.
+# Rebuilds latency.sm_*.cubin with the assembler of CUDA 10.1, with which the figures were measured.
+#   DRIVER=PACKAGE bench/latency/build.sh
+# PACKAGE is Debian's libnvidia-tesla-418-ptxjitcompiler1 (non-free), or the library in it (tools/nvrtc/driver_ptxas.py).
 set -eu
 cd "$(dirname "$0")"
-packages=${NVRTC_PACKAGES:-$PWD/../../build/nvrtc-11.8}
+: "${DRIVER:?names the package libnvidia-tesla-418-ptxjitcompiler1_*.deb, see the head of bench/latency/build.sh}"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-python3 ../../tools/nvrtc/nvrtc_cubin.py --install --packages "$packages" -arch=sm_70 -o "$scratch/none.cubin" /dev/null
-python3 latency.py >"$scratch/latency.ptx"
-chmod +x "$packages/nvidia/cuda_nvcc/bin/ptxas"
-"$packages/nvidia/cuda_nvcc/bin/ptxas" -arch=sm_70 -O3 -o latency.sm_70.cubin "$scratch/latency.ptx"
+for target in sm_70 sm_75; do
+  python3 latency.py "$target" >"$scratch/$target.ptx"
+  python3 ../../tools/nvrtc/driver_ptxas.py --library "$DRIVER" -arch=$target -o "latency.$target.cubin" "$scratch/$target.ptx"
+done

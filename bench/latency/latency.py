@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Writes PTX: kernels for the operations of data/curves/instructions.csv, two clock reads around a few of them.
 
-  latency.py > latency.ptx
+  latency.py sm_70 > latency.ptx
 
 What an operation depends on, and how many there are where it is more than one instruction, is as in
 NMSU-PEARL/GPUs-ISA-Latencies (commit 3954b54f), since cycles divided by operations only mean something for the same
 sequence. Like theirs, the kernels begin with registers that nobody has written (zero here)."""
+import sys
 
 INT = ("add.s32 %a, 5, %z;", "add.s32 %b, %a, 2;")
 WORDS = ("mov.u32 %a, 50;", "mov.u32 %b, 60;")
@@ -98,7 +99,7 @@ def chain(name, step, length):
     return kernel(f"{name}_{length}", (*INT, *FP32, *FP64), timed, (f"{kind}{length}",))
 
 
-print(".version 6.4\n.target sm_70\n.address_size 64\n")
+print(f".version 6.4\n.target {sys.argv[1]}\n.address_size 64\n")
 for NAME, (BEFORE, TIMED, RESULTS) in KERNELS.items():
     print(kernel(NAME, BEFORE, TIMED, RESULTS))
 for NAME, STEP in CHAINS.items():

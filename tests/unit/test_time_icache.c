@@ -186,6 +186,29 @@ static void prefetch_depth(void **state)
   assert_true(time[2] < time[1] && time[1] < time[0]);
 }
 
+/* L1 reads eight lines ahead, L0 one: L2 is asked for nine lines at once, then for one with each line that L0 asks
+ * for; and where L1 has had the time, a line costs no more than L1's own latency. */
+static void l1_reads_ahead(void **state)
+{
+  (void)state;
+  struct caches r;
+  build(&r);
+  r.p.l0i_stream_lines = 1;
+  r.p.l1i_stream_lines = 8;
+  r.p.l1i_latency = 62;
+  init(&r);
+  uint64_t now = fetched(&r, 0, 0);
+  assert_int_equal(r.sent, 1 + 1 + 8); /* line 0, line 1 of the stream, and eight behind that */
+  uint64_t late = now + 1000;
+  assert_true(fetched(&r, 1 * LINE, late) <= late); /* the stream's; it asks for line 2 */
+  assert_int_equal(r.sent, 11);
+  assert_int_equal(fetched(&r, 2 * LINE, late), late + 62);
+  late += 1000;
+  assert_int_equal(fetched(&r, 9 * LINE, late), late + 62); /* a jump, as far as L1 has read */
+  assert_true(fetched(&r, 40 * LINE, late + 1000) > late + 1000 + 62); /* and further */
+  done(&r);
+}
+
 static void stream_buffer_serves_its_head_only(void **state)
 {
   (void)state;
@@ -349,6 +372,7 @@ int main(void)
       cmocka_unit_test(larger_than_l0),
       cmocka_unit_test(larger_than_l1),
       cmocka_unit_test(prefetch_depth),
+      cmocka_unit_test(l1_reads_ahead),
       cmocka_unit_test(stream_buffer_serves_its_head_only),
       cmocka_unit_test(dropped_lines_make_room),
       cmocka_unit_test(one_line_for_two_warps),

@@ -76,6 +76,31 @@ static void fp64_beside_special_functions(void **state)
   }
 }
 
+/* Three conversions with a clock read behind them, on a TITAN V and a TITAN RTX (NMSU-PEARL/GPUs-ISA-Latencies): it
+ * reads 12 to 14 cycles after the first one issued, less than two of their intervals of eight. The third one waits for
+ * the unit with its operands, so its result comes when two intervals are over. */
+static void special_functions_wait_in_a_latch(void **state)
+{
+  (void)state;
+  static const char *const gpu[] = {"titan-v", "rtx-8000"};
+  for (unsigned i = 0; i < 2; i++) {
+    struct inst in[5];
+    for (unsigned k = 0; k < 3; k++) {
+      in[k] = on(PIPE_SFU, LAT_SFU);
+      in[k].ctrl.write_sb = (uint8_t)k;
+    }
+    in[2].ctrl.stall = 2;
+    in[3] = on(PIPE_ALU, LAT_ALU);
+    in[4] = on(PIPE_ALU, LAT_ALU);
+    in[4].ctrl.wait = 1 << 2;
+    struct mock *m;
+    run(gpu[i], 1, in, 5, &m);
+    assert_in_range(m->issued[0][3] - m->issued[0][0], 12, 14);
+    assert_int_equal(m->issued[0][4] - m->issued[0][0], 2 * 8 + 16);
+    free(m);
+  }
+}
+
 /* FP32 back to back: 16 lanes take two cycles; on GA10x the INT32 half takes every other one, but not when
  * integer instructions need it; IMAD never goes there. */
 static void fp32_halves(void **state)
@@ -259,6 +284,7 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(shared_fp64), cmocka_unit_test(fp64_beside_special_functions),
+      cmocka_unit_test(special_functions_wait_in_a_latch),
       cmocka_unit_test(fp32_halves), cmocka_unit_test(fences),
       cmocka_unit_test(imad_port),   cmocka_unit_test(a100_windows),
   };

@@ -264,21 +264,22 @@ DIVIDED_BY = {"Nop": 4, "MovSpec": 2, "Cvt": 3, "Div": 2, "DivU": 2, "Rem": 2, "
               "Ex2": 3}
 
 
-def between_clocks(preset, kernel):
+def between_clocks(preset, kernel, sets=()):
     """Cycles between the clock reads of a kernel of one thread, and its warp instructions."""
-    stats, first = simulate(preset, kernel, 1, 1, ["out:u32:64:zero"], ["out"], program="latency/latency")
+    stats, first = simulate(preset, kernel, 1, 1, ["out:u32:64:zero"], ["out"], sets=sets, program="latency/latency")
     return first & 0xFFFFFFFF, stats["warp_insts"]
 
 
 def instruction(preset, name):
-    """Cycles of an operation. Chains: of each instruction, from the difference of two lengths. Else the rule of the
-    source: cycles between the clock reads less those of a pair of reads alone, divided by operations, rounded down."""
+    """Cycles of an operation. Chains: of each instruction, from the difference of two lengths, which are longer than the
+    source's and would wait for code. Else the rule of the source: cycles between the clock reads less those of a pair of
+    reads alone, divided by operations, rounded down."""
     if name in DIVIDED_BY:
         alone = between_clocks(preset, "Ovhd")[0]
         return (between_clocks(preset, name)[0] - alone) // DIVIDED_BY[name]
     if name == "Ovhd":
         return between_clocks(preset, name)[0]
-    short, long = (between_clocks(preset, f"{name}_{n}") for n in CHAIN_LENGTHS)
+    short, long = (between_clocks(preset, f"{name}_{n}", ["icache.perfect=true"]) for n in CHAIN_LENGTHS)
     return (long[0] - short[0]) / (long[1] - short[1])
 
 

@@ -23,6 +23,7 @@ void l1i_init(struct l1i *c, struct arena *a, const struct params *p, struct l1i
                     .mshr_entries = p->l1i_mshr_entries,
                     .kept = p->icache_kept,
                     .const_lines = p->l1i_const_fetch_bytes / L1I_LINE,
+                    .stream_lines = p->l1i_stream_lines,
                     .fill_latency = fill_latency(p),
                     .n_ways = p->l1i_ways,
                     .n_sets = p->l1i_bytes / (L1I_LINE * p->l1i_ways),
@@ -186,6 +187,20 @@ static struct l1i_way *fetch_constants(struct l1i *c, uint64_t line, unsigned cl
   return put(c, lookup(c, line, &hit), line);
 }
 
+/* The lines of code behind this one that L1 does not have; nobody waits for them. */
+static void read_ahead(struct l1i *c, uint64_t line, uint64_t at)
+{
+  bool hit, any = false;
+  for (uint64_t l = line + 1; l <= line + c->stream_lines; l++) {
+    struct l1i_way *w = lookup(c, l, &hit);
+    if (hit) continue;
+    put(c, w, l);
+    if (!find_miss(c, l)) new_miss(c, l);
+    any = true;
+  }
+  if (any) send_misses(c, at);
+}
+
 /* --- requests ---------------------------------------------------------------------------------- */
 
 uint64_t l1i_request(struct l1i *c, uint64_t line, unsigned client, uint64_t now)
@@ -203,11 +218,11 @@ uint64_t l1i_request(struct l1i *c, uint64_t line, unsigned client, uint64_t now
       put(c, w, line);
   }
   w->used = ++c->stamp;
-  if (w->valid_at == L1I_ON_ITS_WAY) {
-    wait_for(c, line, client, at);
-    return L1I_ON_ITS_WAY;
-  }
-  uint64_t arrive = (w->valid_at > at ? w->valid_at : at) + c->latency;
+  uint64_t valid_at = w->valid_at; /* reading ahead may take its place */
+  if (valid_at == L1I_ON_ITS_WAY) wait_for(c, line, client, at);
+  if (c->stream_lines && !(line & L1I_CONST_LINE)) read_ahead(c, line, at);
+  if (valid_at == L1I_ON_ITS_WAY) return L1I_ON_ITS_WAY;
+  uint64_t arrive = (valid_at > at ? valid_at : at) + c->latency;
   return cross_link(c, client, arrive, c->line_interval);
 }
 

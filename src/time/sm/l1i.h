@@ -1,10 +1,11 @@
 /* L1 instruction and constant cache of one SM, behind an arbiter that serves the L0 caches of the
  * four sub-cores (Huerta et al., MICRO 2025).
  *
- *   params  l1i.bytes, l1i.ways, l1i.const_fetch_bytes, l1i.latency and l1i.miss_latency (request to line in L0 when L1
- *           hits, and when L2 does), l1i.mshr_entries, l1i.line_interval, l1i.miss_line_interval (between
- *           lines streamed to one L0)
- *   rule    one request per cycle; a constant that misses brings its neighbours, l1i.const_fetch_bytes in all
+ *   params  l1i.bytes, l1i.ways, l1i.stream_lines, l1i.const_fetch_bytes, l1i.latency and l1i.miss_latency (request to
+ *           line in L0 when L1 hits, and when L2 does), l1i.mshr_entries, l1i.line_interval, l1i.miss_line_interval
+ *           (between lines streamed to one L0)
+ *   rule    one request per cycle; a constant that misses brings its neighbours, l1i.const_fetch_bytes in all; with a
+ *           line of code L1 has those behind it, l1i.stream_lines of them, on their way
  *   in      requests of the L0 caches; answers of L2 (l1i_fill)
  *   out     misses, through the SM's port, l1i.mshr_entries at once, the others in order behind them; lines for the
  *           L0 caches
@@ -52,6 +53,7 @@ struct l1i {
   unsigned latency, miss_latency, line_interval, miss_line_interval, mshr_entries; /* params */
   bool kept;             /* code stays for the next kernel; constants do not */
   unsigned const_lines;  /* that a miss of a constant brings */
+  unsigned stream_lines; /* param */
   unsigned fill_latency; /* L2's answer to line in L0 */
   unsigned n_sets, n_ways;
   struct l1i_way *way;

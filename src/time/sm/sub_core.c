@@ -22,6 +22,7 @@ void sub_core_init(struct sub_core *p, struct arena *a, const struct params *par
   writeback_init(&p->writeback, params, ports.ledger->stats);
   depend_init(&p->depend, &p->writeback);
   fp64_init(&p->fp64, params, ports.fp64_free_at);
+  sfu_init(&p->sfu, params);
   operand_init(&p->operands, params, ports.ledger->stats);
   lsu_init(&p->lsu, params);
   p->issue.ideal = p->ideal = ideal_new(a, params);
@@ -206,6 +207,7 @@ struct passing {
   unsigned warp; /* slot */
   uint32_t seq;  /* observed.seq; 0: nobody observes */
   bool fixed;    /* goes through Allocate: of fixed latency */
+  uint64_t late; /* cycles in the latch or the queue of a unit */
   struct txn *txn;       /* of a memory instruction, else NULL */
   struct effect *effect; /* of its step */
   struct releases rel;   /* what its results and sources drop */
@@ -258,10 +260,11 @@ static uint64_t reserve_ports(struct sub_core *p, const struct passing *x)
   return queue > next ? queue : next;
 }
 
-static void allocate(struct sub_core *p, const struct passing *x)
+static void allocate(struct sub_core *p, struct passing *x)
 {
   uint64_t control_free_at = x->fixed ? reserve_ports(p, x) : x->now + 1;
   uint64_t held = x->fixed ? operand_held(&p->operands, x->now) : 0;
+  if (x->inst->pipe == PIPE_SFU) held = x->late = sfu_issue(&p->sfu, x->now);
   issue_commit(&p->issue, x->w, x->warp, x->inst, control_free_at, held, x->now);
 }
 
@@ -473,7 +476,7 @@ static void enter_tmem(struct sub_core *p, const struct passing *x)
 
 /* When results are written and sources are read. */
 struct ends {
-  uint64_t late;           /* cycles in the queue of a shared unit */
+  uint64_t late;           /* cycles in the latch or the queue of its unit */
   uint64_t raw, war;       /* consumers, overwriters may issue so many cycles behind it */
   uint64_t first, visible; /* cycle of the first register's write; from which counters read less */
   unsigned n;              /* registers that need a port */
@@ -498,7 +501,7 @@ static void write_back(struct sub_core *p, const struct passing *x)
   const struct inst *in = x->inst;
   bool releases = x->rel.write != SB_NONE || x->rel.read != SB_NONE;
   if (!releases && !p->observers && in->pipe != PIPE_FP64 && x->fixed) return;
-  struct ends d = {.raw = p->params->lat[in->lat], .war = p->params->lat_source_release};
+  struct ends d = {.late = x->late, .raw = x->late + p->params->lat[in->lat], .war = p->params->lat_source_release};
   unsigned bank = 0;
   if (d.war > d.raw) d.war = d.raw;
   if (in->pipe == PIPE_FP64 && p->params->fp64_shared) {

@@ -31,6 +31,7 @@
 #include "time/sm/observer.h"
 #include "time/sm/operand.h"
 #include "time/sm/scoreboard.h"
+#include "time/sm/sfu.h"
 #include "time/sm/writeback.h"
 
 /* What a sub-core borrows from its SM. */
@@ -61,6 +62,7 @@ struct sub_core {
   struct operand_path operands;
   struct writeback writeback;
   struct fp64_queue fp64; /* used when fp64.shared */
+  struct sfu sfu;
   struct lsu lsu;
   struct observers *observers;   /* NULL: none */
   struct scoreboard *scoreboard; /* NULL: issue.dependence says control bits */
