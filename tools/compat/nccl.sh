@@ -5,6 +5,8 @@
 # nccl-tests, as they are, which check their results themselves.
 #
 #   tools/compat/nccl.sh build NCCL WORK                    copies it to WORK and builds there
+#   tools/compat/nccl.sh library FOLDER WORK                takes NCCL as it was built elsewhere: FOLDER has include/nccl.h and
+#                                                           lib/libnccl.so.2, as nvidia/nccl of Python's packages
 #   tools/compat/nccl.sh run WORK MACHINE GPUS COLLECTIVE BYTES
 #                                                           with FUNCTIONAL=1 without time
 #   tools/compat/nccl.sh time WORK MACHINE GPUS COLLECTIVE BYTES...
@@ -34,9 +36,19 @@ build() {
   mkdir -p "$work/toolkit" && ln -sfn "$toolkit"/include/* "$work/toolkit/" && rm -rf "$work"/toolkit/nccl* || return
   make -C "$work/nccl/src" lib -j "${JOBS:-1}" CUDARTLIB=cudart "NVCC_GENCODE=$gencode" "ONLY_FUNCS=$funcs" "BUILDDIR=$work/build" \
     "CUDA_INC=$work/toolkit" || return
-  # The toolkit's folder may have an older NCCL: its own header and library go first.
+  build_collectives "$work"
+}
+
+# The toolkit's folder may have an older NCCL: its own header and library go first.
+build_collectives() {
+  local work=$1
   g++ -O1 -I "$work/build/include" -I "$toolkit/include" -o "$work/collectives" "$here/tools/compat/nccl_collectives.cc" \
     "$work/build/lib/libnccl.so.2" -L "$toolkit/lib64" -lcudart
+}
+
+library() {
+  local folder=$1 work=$2
+  mkdir -p "$work/build" && ln -sfn "$folder/include" "$folder/lib" "$work/build/" && build_collectives "$work"
 }
 
 # simulate WORK MACHINE OPTION-OF-EXEC... -- PROGRAM ARGUMENT...
@@ -130,6 +142,7 @@ tests() {
 
 case ${1:-}/$# in
   build/3) build "$(realpath "$2")" "$(realpath -m "$3")" ;;
+  library/3) library "$(realpath "$2")" "$(realpath -m "$3")" ;;
   run/6) run "$(realpath "$2")" "${@:3}" ;;
   time/[6-9] | time/1?) time_sizes "$(realpath "$2")" "${@:3}" ;;
   build-tests/3) build_tests "$(realpath "$2")" "$(realpath -m "$3")" ;;
