@@ -36,9 +36,10 @@ METRICS = {
     "l2_read": "lts__t_sectors_srcunit_tex_op_read.sum",
     "l2": "lts__t_sectors_srcunit_tex.sum",
     "dram_read": "dram__sectors_read.sum",
+    "dram_write": "dram__sectors_write.sum",
     "cycles": "sm__cycles_elapsed.max",
 }
-COUNTERS = ["l1_load", "l1_load_miss", "l1_store", "shared", "l2_read", "l2_write", "dram_read"]
+COUNTERS = ["l1_load", "l1_load_miss", "l1_store", "shared", "l2_read", "l2_write", "dram_read", "dram_write"]
 
 
 def lines(path, values):
