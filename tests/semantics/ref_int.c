@@ -448,8 +448,8 @@ static void put64(struct ref_out *o, unsigned i, uint64_t v)
   o->d[1][i] = (uint32_t)(v >> 32);
 }
 
-/* a + b (+ c); a negated source enters complemented with its + 1 in the sum, X adds Pp instead. */
-static uint64_t add64(const struct ref_in *in, unsigned i, bool *carry)
+/* a + b (+ c); a negated source enters complemented with its + 1 in the sum, X adds Pp and, with c, Pq instead. */
+static uint64_t add64(const struct ref_in *in, unsigned i, unsigned *carries)
 {
   unsigned __int128 sum = 0;
   for (unsigned k = 0; k < 3; k++) {
@@ -458,8 +458,9 @@ static uint64_t add64(const struct ref_in *in, unsigned i, bool *carry)
     sum += in->s->src[k].neg ? ~v : v;
     if (!get(in, FLD_X)) sum += in->s->src[k].neg;
   }
-  if (get(in, FLD_X)) sum += lane_of(in->pp, i);
-  *carry = sum >> 64;
+  const bool q = in->s->src[2].kind != SRC_NONE && lane_of(in->pq, i);
+  if (get(in, FLD_X)) sum += lane_of(in->pp, i) + q;
+  *carries = (unsigned)(sum >> 64);
   return (uint64_t)sum;
 }
 
@@ -495,13 +496,14 @@ bool ref_int64(const struct ref_in *in, struct ref_out *o)
   EACH_LANE
   {
     const bool p = lane_of(in->pp, i);
-    bool flag = false;
+    unsigned carries = 0;
     switch (in->sem) {
     case SEM_MOV_64: put64(o, i, pair(in, 0, 0, i)); break;
     case SEM_SEL_64: put64(o, i, pair(in, p ? 0 : 1, 0, i)); break;
     case SEM_IADD_64:
-      put64(o, i, add64(in, i, &flag));
-      set_bit(&o->pu, i, flag);
+      put64(o, i, add64(in, i, &carries));
+      set_bit(&o->pu, i, carries >= 1);
+      set_bit(&o->pv, i, carries >= 2);
       break;
     case SEM_CLMAD: put64(o, i, carry_less(in, i)); break;
     case SEM_IMNMX_64:

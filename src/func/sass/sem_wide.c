@@ -48,37 +48,42 @@ LANE_HANDLER(add64)
   return true;
 }
 
-/* IADD.64 with carry out Pu, carry in Pp (.X, where negation is complement). */
+/* How many times the sum of three and of `k` (up to three) carries out of 64 bits. */
+static inline unsigned add64_carries(uint64_t a, uint64_t b, uint64_t c, uint64_t k)
+{
+  uint64_t ab = a + b, abc = ab + c, sum = abc + k;
+  return (unsigned)(ab < a) + (unsigned)(abc < c) + (unsigned)(sum < k);
+}
+
+/* The same with carries out, Pu the first and Pv the second; with .X (u->imm2) Pp and Pq are carries in, and negation
+ * is complement (IADD.64 has one of each and no c: see IADD3). */
 LANE_HANDLER(add64_carry)
 {
   LANE_UNUSED;
   LANE_SRC(a);
   LANE_SRC(b);
+  LANE_SRC(c);
   const uint64_t ones = u->imm;
-  const uint32_t in = u->imm2 ? pred_read(w, u->pp, u->pp_xor) : 0;
-  uint32_t out = 0;
+  const uint32_t p = u->imm2 ? pred_read(w, u->pp, u->pp_xor) : 0, q = u->imm2 ? pred_read(w, u->pq, u->pq_xor) : 0;
+  uint32_t out = 0, out2 = 0;
   for (unsigned i = 0; i < LANES; i++) {
-    uint64_t part, sum;
-    bool carry = __builtin_add_overflow(WIDE(a), WIDE(b), &part);
-    carry |= __builtin_add_overflow(part, ones + LANE_BIT(in), &sum);
-    if (carry) out |= lane_bit[i];
+    unsigned carries = add64_carries(WIDE(a), WIDE(b), WIDE(c), ones + LANE_BIT(p) + LANE_BIT(q));
+    if (carries >= 1) out |= lane_bit[i];
+    if (carries >= 2) out2 |= lane_bit[i];
   }
-  LANE_ROWS(2, WIDE_RESULT(WIDE(a) + WIDE(b) + ones + LANE_BIT(in)););
+  LANE_ROWS(2, WIDE_RESULT(WIDE(a) + WIDE(b) + WIDE(c) + ones + LANE_BIT(p) + LANE_BIT(q)););
   pred_write(w, u->pu, m, out);
+  if (u->pv != PRED_NONE) pred_write(w, u->pv, m, out2);
   return true;
 }
 
 static uop_fn *pick_add64(const struct sass_inst *s, struct uop *u)
 {
   bool x = sass_get(s, FLD_X);
-  if (s->sem == SEM_IADD_64 && (x || u->pu != PRED_NONE)) {
-    u->imm = x ? 0 : (uint32_t)s->src[0].neg + s->src[1].neg;
-    u->imm2 = x;
-    return s->src[2].kind == SRC_NONE ? add64_carry : NULL;
-  }
-  if (x || u->pu != PRED_NONE || u->pv != PRED_NONE) return NULL;
-  u->imm = (uint32_t)s->src[0].neg + s->src[1].neg + s->src[2].neg;
-  return add64;
+  if (s->src[2].kind == SRC_NONE) u->pq_xor = FULL_MASK; /* IADD.64: no second carry */
+  u->imm = x ? 0 : (uint32_t)s->src[0].neg + s->src[1].neg + s->src[2].neg;
+  u->imm2 = x;
+  return x || u->pu != PRED_NONE || u->pv != PRED_NONE ? add64_carry : add64;
 }
 
 /* u->imm: 1 signed. Pp: minimum. */
