@@ -188,7 +188,7 @@ static bool global_access(struct mem_access *a, struct warp_slot *w, struct txn 
     if (to_shared > cycles) cycles = to_shared;
   }
   occupy(a->params, t, cycles);
-  if (t->access->mem.op == MEM_ATOMIC || t->access->mem.op == MEM_RED) coalesce_atomics(t);
+  if (!local && (t->access->mem.op == MEM_ATOMIC || t->access->mem.op == MEM_RED)) coalesce_atomics(t);
   if (!local) name_lines(t);
   bool remote = !local && t->grid->places && is_remote(t);
   if (remote && t->grid->apart && (t->gathered || t->inst->mem.image)) return refuse_elsewhere(a, t);
