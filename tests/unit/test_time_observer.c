@@ -243,6 +243,31 @@ static void names_of_waits(void **state)
   finish(&r, m, n);
 }
 
+/* The second of two special functions has its operands as soon as the first, and waits with them: its stages are in
+ * order (`stage`), the unit executes it an interval behind the first. */
+static void waits_in_a_latch(void **state)
+{
+  (void)state;
+  struct rig r;
+  struct mock *m = mock_new(4, 1);
+  struct inst root = ffma(1, 2, 3);
+  root.pipe = PIPE_SFU;
+  root.lat = LAT_SFU;
+  root.ctrl.write_sb = 0;
+  mock_set(m, 1, root);
+  mock_set(m, 2, root);
+  struct notes *n = observe(&r, m);
+  const struct seen *first = &n->of[2], *second = &n->of[3];
+  const uint64_t interval = r.params.pipe_interval[PIPE_SFU], release = r.params.lat_source_release;
+  assert_true(second->issued < first->issued + interval);
+  assert_int_equal(second->stage[STAGE_READ], second->issued + 2);
+  assert_int_equal(second->sources_read, second->issued + release);
+  assert_int_equal(first->stage[STAGE_EXECUTE], first->issued + release);
+  assert_int_equal(second->stage[STAGE_EXECUTE], first->stage[STAGE_EXECUTE] + interval);
+  assert_int_equal(second->written, first->written + interval);
+  finish(&r, m, n);
+}
+
 /* Several warps in all sub-cores, barriers: what `observe` looks at holds, and times are those without an observer. */
 static void changes_nothing(void **state)
 {
@@ -280,7 +305,8 @@ int main(void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(fixed_latency), cmocka_unit_test(held_in_control), cmocka_unit_test(memory),
-    cmocka_unit_test(names_of_waits), cmocka_unit_test(changes_nothing),
+    cmocka_unit_test(names_of_waits), cmocka_unit_test(waits_in_a_latch),
+    cmocka_unit_test(changes_nothing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -207,7 +207,7 @@ struct passing {
   unsigned warp; /* slot */
   uint32_t seq;  /* observed.seq; 0: nobody observes */
   bool fixed;    /* goes through Allocate: of fixed latency */
-  uint64_t late; /* cycles in the latch or the queue of a unit */
+  uint64_t latched; /* cycles it waits in the latch of its unit, with its operands */
   struct txn *txn;       /* of a memory instruction, else NULL */
   struct effect *effect; /* of its step */
   struct releases rel;   /* what its results and sources drop */
@@ -264,7 +264,7 @@ static void allocate(struct sub_core *p, struct passing *x)
 {
   uint64_t control_free_at = x->fixed ? reserve_ports(p, x) : x->now + 1;
   uint64_t held = x->fixed ? operand_held(&p->operands, x->now) : 0;
-  if (x->inst->pipe == PIPE_SFU) held = x->late = sfu_issue(&p->sfu, x->now);
+  if (x->inst->pipe == PIPE_SFU) held = x->latched = sfu_issue(&p->sfu, x->now);
   issue_commit(&p->issue, x->w, x->warp, x->inst, control_free_at, held, x->now);
 }
 
@@ -476,7 +476,7 @@ static void enter_tmem(struct sub_core *p, const struct passing *x)
 
 /* When results are written and sources are read. */
 struct ends {
-  uint64_t late;           /* cycles in the latch or the queue of its unit */
+  uint64_t late;           /* cycles in the queue of a shared unit */
   uint64_t raw, war;       /* consumers, overwriters may issue so many cycles behind it */
   uint64_t first, visible; /* cycle of the first register's write; from which counters read less */
   unsigned n;              /* registers that need a port */
@@ -488,7 +488,8 @@ __attribute__((cold)) static void tell_ends(struct sub_core *p, struct passing x
   if (!x.fixed) {
     if (d->late) observe_stage(p->observers, &o, STAGE_QUEUE, x.now + 2);
     observe_stage(p->observers, &o, STAGE_READ, x.now + 2 + d->late);
-    if (x.now + d->war < d->first) observe_stage(p->observers, &o, STAGE_EXECUTE, x.now + d->war);
+    const uint64_t begins = x.now + d->war + x.latched;
+    if (begins < d->first) observe_stage(p->observers, &o, STAGE_EXECUTE, begins);
     if (d->n) observe_stage(p->observers, &o, STAGE_WRITE, d->first);
     observe_done(p->observers, &o, d->visible);
   }
@@ -501,9 +502,10 @@ static void write_back(struct sub_core *p, const struct passing *x)
   const struct inst *in = x->inst;
   bool releases = x->rel.write != SB_NONE || x->rel.read != SB_NONE;
   if (!releases && !p->observers && in->pipe != PIPE_FP64 && x->fixed) return;
-  struct ends d = {.late = x->late, .raw = x->late + p->params->lat[in->lat], .war = p->params->lat_source_release};
+  struct ends d = {.raw = p->params->lat[in->lat], .war = p->params->lat_source_release};
   unsigned bank = 0;
   if (d.war > d.raw) d.war = d.raw;
+  d.raw += x->latched;
   if (in->pipe == PIPE_FP64 && p->params->fp64_shared) {
     d.late = fp64_issue(&p->fp64, x->now);
     d.raw += d.late;
