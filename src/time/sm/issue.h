@@ -3,8 +3,8 @@
  *
  *   params  issue.policy, issue.dependence, issue.stall0_yield_cycles, issue.big_stall_from,
  *           issue.big_stall_no_yield_cycles, issue.imad_extra_cycles,
- *           issue.const_miss_switch_cycles, pipe.interval.*, mma.interval.*, fp64.sfu_cycles, ideal.issue,
- *           ideal.stalls
+ *           issue.const_miss_switch_cycles, pipe.interval.* (of special functions sfu.latch_cycles, see sfu.h),
+ *           mma.interval.*, fp64.sfu_cycles, ideal.issue, ideal.stalls
  *   ready   ibuffer head valid, stall count and yield over, waited counters zero, unit latch or
  *           memory queue free. Register-file ports are not considered (Huerta et al., MICRO 2025).
  *   boards  with scoreboards (scoreboard.h) stall counts, yield and wait masks mean nothing: the next

@@ -13,7 +13,7 @@
 #include "config/params.h"
 
 struct sfu {
-  unsigned interval; /* param */
+  unsigned interval;  /* param */
   uint64_t begins_at; /* first cycle in which the unit can begin another instruction */
 };
 
