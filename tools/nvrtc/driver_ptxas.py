@@ -24,8 +24,11 @@ import sys
 import tempfile
 
 
+LONGEST = 1 << 30  # bytes of a cubin or log
+
+
 class Refused(Exception):
-    """The assembler did not take the text; the message is its log."""
+    """No cubin; the message says why, that of an assembler which did not take the text is its log."""
 
 
 def library_of(path, scratch):
@@ -45,32 +48,57 @@ def release(library):
     return found[1].decode() if found else "unknown"
 
 
-def text_of(call, size, handle):
-    """A log of the compiler's."""
-    n = ctypes.c_size_t()
-    size(handle, ctypes.byref(n))
-    text = ctypes.create_string_buffer(n.value + 1)
-    call(handle, text)
-    return text.value.decode(errors="replace").strip()
+class Compiler:
+    """NVIDIA's PTX Compiler API as a library has it; what it says is not believed."""
+
+    def __init__(self, library):
+        self.library, self.api = library, ctypes.CDLL(os.path.abspath(library))
+
+    def call(self, name, *args):
+        """Status of nvPTXCompiler<name>; 0 is success."""
+        try:
+            return getattr(self.api, "nvPTXCompiler" + name)(*args)
+        except AttributeError:
+            raise Refused(f"{self.library}: no assembler, it has no nvPTXCompiler{name}") from None
+
+    def bytes_of(self, size, what, handle):
+        """What the assembler hands out by two calls: how long it is, then it. None: it failed, or is longer than any."""
+        n = ctypes.c_size_t()
+        if self.call(size, handle, ctypes.byref(n)) or n.value > LONGEST:
+            return None
+        text = ctypes.create_string_buffer(n.value + 1)
+        return None if self.call(what, handle, text) else text.raw[:n.value]
+
+    def assemble(self, ptx, options):
+        """The cubin of `ptx` (bytes)."""
+        handle = ctypes.c_void_p()
+        if self.call("Create", ctypes.byref(handle), ctypes.c_size_t(len(ptx)), ptx):
+            raise Refused(f"{self.library}: the assembler does not start")
+        words = (ctypes.c_char_p * len(options))(*(os.fsencode(o) for o in options))
+        if self.call("Compile", handle, len(options), words):
+            log = self.bytes_of("GetErrorLogSize", "GetErrorLog", handle) or b""
+            log = log.decode(errors="replace").strip("\0 \n")
+            raise Refused(log or f"{self.library}: the assembler refuses, and does not say why")
+        cubin = self.bytes_of("GetCompiledProgramSize", "GetCompiledProgram", handle)
+        if not cubin or not cubin.startswith(b"\x7fELF"):
+            raise Refused(f"{self.library}: what the assembler made is no cubin")
+        return cubin
 
 
-def assemble(library, ptx, options):
-    """The cubin of `ptx` (bytes)."""
-    api = ctypes.CDLL(os.path.abspath(library))
-    handle, n = ctypes.c_void_p(), ctypes.c_size_t()
-    if api.nvPTXCompilerCreate(ctypes.byref(handle), ctypes.c_size_t(len(ptx)), ptx):
-        raise Refused(f"{library}: the assembler does not start")
-    words = (ctypes.c_char_p * len(options))(*(o.encode() for o in options))
-    if api.nvPTXCompilerCompile(handle, len(options), words):
-        raise Refused(text_of(api.nvPTXCompilerGetErrorLog, api.nvPTXCompilerGetErrorLogSize, handle))
-    api.nvPTXCompilerGetCompiledProgramSize(handle, ctypes.byref(n))
-    cubin = ctypes.create_string_buffer(n.value)
-    api.nvPTXCompilerGetCompiledProgram(handle, cubin)
-    return cubin.raw
+def write_whole(path, data):
+    """The file is there whole or not at all."""
+    part = f"{path}.{os.getpid()}"
+    try:
+        pathlib.Path(part).write_bytes(data)
+        os.replace(part, path)
+    except OSError:
+        pathlib.Path(part).unlink(missing_ok=True)
+        raise
 
 
 def main():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p = argparse.ArgumentParser(description=__doc__, allow_abbrev=False,
+                                formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--library", required=True, metavar="LIB")
     p.add_argument("--version", action="store_true")
     p.add_argument("-arch", metavar="sm_NN")
@@ -85,8 +113,8 @@ def main():
                 return 0
             if not (args.arch and args.o and args.ptx):
                 p.error("-arch, -o and FILE.ptx are needed")
-            cubin = assemble(library, pathlib.Path(args.ptx).read_bytes(), ["--gpu-name=" + args.arch, *options])
-            pathlib.Path(args.o).write_bytes(cubin)
+            ptx = pathlib.Path(args.ptx).read_bytes()
+            write_whole(args.o, Compiler(library).assemble(ptx, ["--gpu-name=" + args.arch, *options]))
         except (Refused, OSError, subprocess.CalledProcessError) as e:
             print(f"driver_ptxas.py: {e}", file=sys.stderr)
             return 1
