@@ -1,4 +1,5 @@
-/* Where guest addresses lie, by what they are of. Generic windows (host/abi.h) lie far above all of them. */
+/* Where guest addresses lie, by what they are of. Generic windows (host/abi.h) lie above all of them, and
+ * above what the host gives to programs. */
 #ifndef WS_BASE_GUEST_REGIONS_H
 #define WS_BASE_GUEST_REGIONS_H
 

@@ -7,10 +7,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Generic-address windows: an address belongs to a window when its high 32 bits are equal (any
- * choice works when bank 0 and the special registers agree). Far above all allocations. */
-#define ABI_SHARED_WINDOW UINT64_C(0x00007ffe00000000)
-#define ABI_LOCAL_WINDOW UINT64_C(0x00007fff00000000)
+/* Generic-address windows: an address belongs to a window when its high 32 bits are equal (any choice works when bank 0
+ * and the special registers agree). No host has memory there, else kernels that get a pointer to it would read their
+ * own: Linux gives programs addresses below 2^47 on x86-64 (Documentation/arch/x86/x86_64/mm.rst; more by 5-level
+ * paging alone, where a program asks for such a place) and below 2^48 on arm64, from the upper end down and from two
+ * thirds on. Nor have GPUs (base/guest_regions.h). Within 48 bits, so that pointers with a tag in the upper 16 stay
+ * whole. */
+#define ABI_SHARED_WINDOW UINT64_C(0x00008ffe00000000)
+#define ABI_LOCAL_WINDOW UINT64_C(0x00008fff00000000)
 
 struct abi_values {
   uint32_t block[3], grid[3];

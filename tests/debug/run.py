@@ -371,7 +371,7 @@ def test_edited_result():
 
 def test_hostile_addresses():
     """Addresses of any kind are refused with a line, and the session goes on."""
-    wild = [0, 1, 0xffff, 2**31, 2**32 - 4, 2**48, 2**63, 2**64 - 1, 0x7ffe00000000 + 2**20, 0x7fff00000000 + 2**31]
+    wild = [0, 1, 0xffff, 2**31, 2**32 - 4, 2**48, 2**63, 2**64 - 1, 0x8ffe00000000 + 2**20, 0x8fff00000000 + 2**31]
     commands = [f"x 256 u64 {space}[{at:#x}]" for at in wild for space in ("global", "shared", "local", "generic", "const", "code")]
     commands += [f"set u64 {space}[{at:#x}] = 1" for at in wild[3:] for space in ("global", "shared", "local", "generic", "const", "code")]
     commands += [f"watch u32 {space}[{at:#x}]" for at in wild[3:] for space in ("global", "local")]
@@ -561,8 +561,8 @@ def test_gdb_result():
 
 
 def test_gdb_backwards():
-    out = gdb([f"break debugged.cu:{LINE['odd']}", "continue", "bt", "thread 1", "watch *(int *)0x7ffe00000014", "reverse-continue", "echo value=\\n",
-               "p *(int *)0x7ffe00000014", "delete", "reverse-continue", "next", "next", "next", "info threads", "warpstep info ctas"])
+    out = gdb([f"break debugged.cu:{LINE['odd']}", "continue", "bt", "thread 1", "watch *(int *)0x8ffe00000014", "reverse-continue", "echo value=\\n",
+               "p *(int *)0x8ffe00000014", "delete", "reverse-continue", "next", "next", "next", "info threads", "warpstep info ctas"])
     need(re.search(rf"Old value = {a(5)}\nNew value = 0\n", out), "the watchpoint, undone", out)
     need("value=\n$1 = 0\n" in out, "the value ahead of it", out)
     need("No more reverse-execution history" in out, "the start", out)
@@ -578,7 +578,7 @@ def test_gdb_callers():
 
 def test_gdb_writes():
     out = gdb(["break *%s" % re.search(r"(0x[0-9a-f]+) <work\S+  STS", work(["disassemble work 60"])).group(1), "continue", "set var $R0[3] = 77",
-               "p $R0[3]", "set var $P0 = 5", "p/x $P0", "set var *(int *)0x7ffe00000000 = 99", "p *(int *)0x7ffe00000000", "p *(int *)0x10",
+               "p $R0[3]", "set var $P0 = 5", "p/x $P0", "set var *(int *)0x8ffe00000000 = 99", "p *(int *)0x8ffe00000000", "p *(int *)0x10",
                "p $R254[0]", "kill"])
     need("= 77\n" in out and "= 0x5\n" in out and "= 99\n" in out, "written", out)
     need("Cannot access memory at address 0x10" in out, "a wild address", out)
@@ -660,11 +660,11 @@ def test_dap_session():
     need(c.body("evaluate", expression=f"s32({register}) + 1", frameId=frames[0]["id"])["result"] == str(a(69) + 1), "evaluate")
     c.body("next", threadId=thread, granularity="instruction")
     need(c.event("stopped")["reason"] == "step", "a step")
-    memory = c.body("readMemory", memoryReference="0x7ffe00000000", offset=20, count=4)
-    need(int.from_bytes(base64.b64decode(memory["data"]), "little") == a(69) and memory["address"] == "0x7ffe00000014", str(memory))
+    memory = c.body("readMemory", memoryReference="0x8ffe00000000", offset=20, count=4)
+    need(int.from_bytes(base64.b64decode(memory["data"]), "little") == a(69) and memory["address"] == "0x8ffe00000014", str(memory))
     c.body("stepBack", threadId=thread, granularity="instruction")
     c.event("stopped")
-    memory = c.body("readMemory", memoryReference="0x7ffe00000000", offset=20, count=4)
+    memory = c.body("readMemory", memoryReference="0x8ffe00000000", offset=20, count=4)
     need(base64.b64decode(memory["data"]) == bytes(4), str(memory))
     need(c.body("stackTrace", threadId=thread)["stackFrames"][0]["instructionPointerReference"] == pc, "back")
     code = c.body("disassemble", memoryReference=pc, instructionOffset=-1, instructionCount=3)["instructions"]
