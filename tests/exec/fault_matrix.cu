@@ -10,7 +10,7 @@ __global__ void store(int *p)
 
 __global__ void store_16(char *p)
 {
-  *reinterpret_cast<int4 *>(p) = make_int4(1, 2, 3, 4);
+  asm volatile("st.global.v4.u32 [%0], {%1, %1, %1, %1};" ::"l"(p), "r"(1) : "memory"); // one store, also in code of -G
 }
 
 __global__ void shared_store(int byte)
