@@ -43,7 +43,7 @@ static const struct usual usual[] = {
     {FLD_BMMA_POPC, SEM__N, 1, 0},       {FLD_UNK_QMMA_74, SEM__N, 1, 0},
          {FLD_UNK_I2IP_74, SEM__N, 1, 90},
     {FLD_MUFU_FMT, SEM__N, 0, 0},        {FLD_DEPBAR_LE, SEM__N, 1, 0},
-    {FLD_UNUSED_RC, SEM__N, SASS_RZ, 0},
+    {FLD_UNUSED_RC, SEM__N, 0, 80},      {FLD_UNUSED_RC, SEM__N, SASS_RZ, 0},
     {FLD_RD, SEM_LDGSTS, SASS_RZ, 0},
     {FLD_UNK_SYNCS_70, SEM__N, 1, 0},    {FLD_ATOM_A64, SEM__N, 1, 0},
     {FLD_PP, SEM_BAR, 0, 0},             {FLD_TEX_B, SEM__N, 1, 0},

@@ -76,18 +76,21 @@ static void put_modifier(struct print_text *o, const struct sass_inst *s, unsign
   else print(o, ".?%llu", (unsigned long long)v);
 }
 
-/* IMAD computes moves and shifts as well; the notation has names for these. */
+static bool is_rz(const struct sass_src *s)
+{
+  return s->kind == SRC_REG && s->index == SASS_RZ;
+}
+
+/* IMAD computes moves and shifts as well; the notation has names for these, and calls a move whatever multiplies by
+ * zero, addend or not. */
 static const char *imad_alias(const struct sass_inst *s)
 {
   const struct sass_src *a = &s->src[0], *b = &s->src[1], *c = &s->src[2];
-  if (s->sem != SEM_IMAD || sass_get(s, FLD_X)) return "";
-  bool a_zero = a->kind == SRC_REG && a->index == SASS_RZ;
-  bool b_zero = b->kind == SRC_REG && b->index == SASS_RZ;
-  bool c_zero = c->kind == SRC_REG && c->index == SASS_RZ && !c->neg;
-  if (a_zero && b_zero && c->kind != SRC_UREG) return ".MOV";
-  if (c_zero && (b_zero || (a_zero && b->kind == SRC_REG))) return ".MOV";
+  if (s->sem != SEM_IMAD || sass_get(s, FLD_X) || b->kind == SRC_UREG || c->kind == SRC_UREG) return "";
+  if (is_rz(a) || is_rz(b)) return ".MOV";
   if (b->kind != SRC_IMM) return "";
-  if (c_zero && (a_zero || b->imm <= 1)) return ".MOV";
+  bool c_zero = is_rz(c);
+  if (!b->imm || (b->imm == 1 && c_zero)) return ".MOV";
   if (b->imm == 1) return ".IADD";
   return c_zero && b->imm && !(b->imm & (b->imm - 1)) && b->imm != 0x10000 && b->imm >> 31 == 0 ? ".SHL" : "";
 }
