@@ -76,6 +76,12 @@ uint32_t abi_grid_barrier(unsigned sm)
   return l ? l->grid_barrier_lo : 0;
 }
 
+uint32_t abi_grid_barrier_high(unsigned sm)
+{
+  const struct abi_layout *l = find(sm);
+  return l ? l->grid_barrier_hi : 0;
+}
+
 uint32_t abi_params_address(unsigned sm)
 {
   const struct abi_layout *l = find(sm);

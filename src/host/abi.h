@@ -45,6 +45,8 @@ uint32_t abi_param_base(unsigned sm);
 bool abi_is_param_base(unsigned sm, uint32_t offset);
 /* Offset in bank 0 of the low word of the grid barrier's address; 0: not known for this target. */
 uint32_t abi_grid_barrier(unsigned sm);
+/* Of its high word, which some targets have in front of the low one. */
+uint32_t abi_grid_barrier_high(unsigned sm);
 /* Offset in bank 0 of the generic address of the parameter block, or of bank 0 itself on targets whose code adds the
  * block's offset; 0: not known for this target. */
 uint32_t abi_params_address(unsigned sm);

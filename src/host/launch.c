@@ -260,10 +260,13 @@ static bool operand_names(const struct module_instance *m, uint32_t at)
   return at && module_names_bank0(m, false, at);
 }
 
-/* Some code of the module looks for the workspace of grid.sync(). */
+/* Some code of the module looks for the workspace of grid.sync(). Code that is not optimised may load both words by
+ * offsets in registers (CUDA 9.1); one of them alone is more likely a number of the program's. */
 static bool syncs_grid(const struct module_instance *m)
 {
-  return module_syncs_grid(module_of(m)) || operand_names(m, abi_grid_barrier(module_sm(module_of(m))));
+  const unsigned sm = module_sm(module_of(m));
+  const uint32_t low = abi_grid_barrier(sm), high = abi_grid_barrier_high(sm);
+  return module_syncs_grid(module_of(m)) || operand_names(m, low) || (names(m, low) && names(m, high));
 }
 
 /* CTAs that can run at the same time. Without time a worker gets as many slots as the grid needs. */

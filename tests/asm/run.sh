@@ -27,11 +27,11 @@ verdict() { # NAME REASON: no reason: it passed
   fi
 }
 
-# run FILE KERNEL ARGS...: one warp (THREADS: 32), timed; a buffer of two words is its only argument.
+# run FILE KERNEL ARGS...: one warp (THREADS: 32), timed (GPU: rtx-3070); a buffer of two words is its only argument.
 run() {
   local file=$1 kernel=$2
   shift 2
-  "$BIN" run "$out/$file.cubin" --kernel "$kernel" --gpu rtx-3070 --grid 1 --block "${THREADS:-32}" --quiet \
+  "$BIN" run "$out/$file.cubin" --kernel "$kernel" --gpu "${GPU:-rtx-3070}" --grid 1 --block "${THREADS:-32}" --quiet \
     --buf out:u32:2:zero --arg out "$@" 2>&1
 }
 
@@ -89,6 +89,11 @@ for kernel in early in_time; do
   if [ "$got" = 'out[0..0] = 1' ]; then why=''; else why="printed '$got'"; fi
   verdict "bypass $kernel" "$why"
 done
+
+# An address: not zero where the launch has the workspace.
+got=$(GPU=titan-v run grid_workspace both --print-buf out:1)
+if [[ $got = 'out[0..0] = '[1-9]* ]]; then why=''; else why="printed '$got'"; fi
+verdict "grid_workspace both" "$why"
 
 # drained KERNEL MODE: out[0] is 7, and the checker finds nothing.
 drained() {
