@@ -100,10 +100,10 @@ static const struct observer_ops ops = {.warp_begin = warp_begin, .warp_end = wa
                                         .stage = stage, .done = done, .written = written, .sources_read = sources_read};
 
 /* Runs the program and looks at what holds for any. */
-static struct notes *observe(struct rig *r, struct mock *m)
+static struct notes *observe_on(const char *gpu, struct rig *r, struct mock *m)
 {
   struct notes *n = calloc(1, sizeof *n);
-  rig_build(r);
+  rig_build_for(r, gpu);
   n->observer.ops = &ops;
   sm_observe(r->sm, &n->observer);
   rig_run(r, m);
@@ -120,6 +120,11 @@ static struct notes *observe(struct rig *r, struct mock *m)
     assert_int_equal(m->issued[0][x->inst - m->inst], x->issued);
   }
   return n;
+}
+
+static struct notes *observe(struct rig *r, struct mock *m)
+{
+  return observe_on("rtx-3070", r, m);
 }
 
 static void finish(struct rig *r, struct mock *m, struct notes *n)
@@ -256,7 +261,7 @@ static void waits_in_a_latch(void **state)
   root.ctrl.write_sb = 0;
   mock_set(m, 1, root);
   mock_set(m, 2, root);
-  struct notes *n = observe(&r, m);
+  struct notes *n = observe_on("titan-v", &r, m);
   const struct seen *first = &n->of[2], *second = &n->of[3];
   const uint64_t interval = r.params.pipe_interval[PIPE_SFU], release = r.params.lat_source_release;
   assert_true(second->issued < first->issued + interval);

@@ -540,7 +540,7 @@ void issue_commit(struct issue *s, struct warp_slot *w, unsigned warp, const str
   w->issue_at = s->boards ? now + 1 : issue_after(p, &in->ctrl, now);
   if (p->ideal_stalls) w->issue_at = now + 1 + raises_counter(&in->ctrl);
   w->const_inst = NULL;
-  unsigned interval = in->pipe == PIPE_SFU ? p->sfu_latch_cycles : p->pipe_interval[in->pipe];
+  unsigned interval = in->pipe == PIPE_SFU && p->sfu_latch_cycles ? p->sfu_latch_cycles : p->pipe_interval[in->pipe];
   if (in->pipe == PIPE_TENSOR && !(in->flags & INST_GMMA)) interval = p->mma_interval[in->lat - MMA_FIRST];
   uint64_t *latch = &s->latch_free_at[in->pipe];
   /* On borrowed lanes nobody waits for an instruction held before them: a clock read behind such an FFMA

@@ -2,7 +2,8 @@
  *
  *   params  pipe.interval.sfu, sfu.latch_cycles; lat.sfu is the latency of one that need not wait
  *   rule    the unit begins an instruction every so many cycles. The next one waits in its input latch, with its
- *           operands, so that its warp goes on; the latch is free sfu.latch_cycles after the unit has begun it.
+ *           operands, so that its warp goes on; the latch is free sfu.latch_cycles after the unit has begun it. 0: the
+ *           next one waits for the unit at issue.
  *           Measured by two independent clock reads around three F2I, POPC or FLO on a TITAN V and a TITAN RTX
  *           (NMSU-PEARL/GPUs-ISA-Latencies): the third one issues 10 to 12 cycles after the first, not 16
  *   Times are computed at issue: nothing overtakes.
