@@ -51,15 +51,15 @@ def release(library):
 class Compiler:
     """NVIDIA's PTX Compiler API as a library has it; what it says is not believed."""
 
-    def __init__(self, library):
-        self.library, self.api = library, ctypes.CDLL(os.path.abspath(library))
+    def __init__(self, path):
+        self.path, self.api = path, ctypes.CDLL(os.path.abspath(path))
 
     def call(self, name, *args):
         """Status of nvPTXCompiler<name>; 0 is success."""
         try:
             return getattr(self.api, "nvPTXCompiler" + name)(*args)
         except AttributeError:
-            raise Refused(f"{self.library}: no assembler, it has no nvPTXCompiler{name}") from None
+            raise Refused(f"{self.path}: no assembler, it has no nvPTXCompiler{name}") from None
 
     def bytes_of(self, size, what, handle):
         """What the assembler hands out by two calls: how long it is, then it. None: it failed, or is longer than any."""
@@ -73,15 +73,15 @@ class Compiler:
         """The cubin of `ptx` (bytes)."""
         handle = ctypes.c_void_p()
         if self.call("Create", ctypes.byref(handle), ctypes.c_size_t(len(ptx)), ptx):
-            raise Refused(f"{self.library}: the assembler does not start")
+            raise Refused(f"{self.path}: the assembler does not start")
         words = (ctypes.c_char_p * len(options))(*(os.fsencode(o) for o in options))
         if self.call("Compile", handle, len(options), words):
             log = self.bytes_of("GetErrorLogSize", "GetErrorLog", handle) or b""
             log = log.decode(errors="replace").strip("\0 \n")
-            raise Refused(log or f"{self.library}: the assembler refuses, and does not say why")
+            raise Refused(log or f"{self.path}: the assembler refuses, and does not say why")
         cubin = self.bytes_of("GetCompiledProgramSize", "GetCompiledProgram", handle)
         if not cubin or not cubin.startswith(b"\x7fELF"):
-            raise Refused(f"{self.library}: what the assembler made is no cubin")
+            raise Refused(f"{self.path}: what the assembler made is no cubin")
         return cubin
 
 
@@ -99,7 +99,7 @@ def write_whole(path, data):
 def main():
     p = argparse.ArgumentParser(description=__doc__, allow_abbrev=False,
                                 formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--library", required=True, metavar="LIB")
+    p.add_argument("--library", dest="driver", required=True, metavar="LIB")
     p.add_argument("--version", action="store_true")
     p.add_argument("-arch", metavar="sm_NN")
     p.add_argument("-o", metavar="OUT.cubin")
@@ -107,7 +107,7 @@ def main():
     args, options = p.parse_known_args()
     with tempfile.TemporaryDirectory() as scratch:
         try:
-            library = library_of(args.library, scratch)
+            library = library_of(args.driver, scratch)
             if args.version:
                 print(release(library))
                 return 0
